@@ -16,6 +16,13 @@ import { readBundle } from '../spiffe/read-bundle.ts';
 import type { FetchResult } from './fetch.ts';
 import * as messages from './messages.ts';
 
+/**
+ * The time from which the age of a bundle counts, if its last good answer came while the clocks
+ * were apart: `unknown` until they agree, then the Unix milliseconds at which they did. Undefined
+ * for the time in the bundle.
+ */
+export type AgeStart = number | 'unknown' | undefined;
+
 /** State of the ClusterTrustBundle of one trust domain. */
 export interface FederatedState {
   readonly trustDomain: string;
@@ -26,6 +33,7 @@ export interface FederatedState {
   readonly clocksApart: boolean;
   /** Milliseconds to keep the bundle without a good answer. */
   readonly keepMs: number;
+  readonly ageFrom?: AgeStart;
 }
 
 /** A change to the bundle. Each `reason` is CamelCase, for an Event and a metric. */
@@ -174,7 +182,7 @@ export function decideHeld(
 ): FederatedChange {
   const { existing, now, keepMs, clocksApart } = state;
   if (existing === undefined) return KEEP;
-  const age = now - fetchedAt(existing);
+  const age = now - confirmedSince(state);
   // A missing or implausible time gives no age, so the bundle counts as stale.
   const isStale = Number.isNaN(age) || age >= keepMs || age <= -keepMs;
   if (isStale && !clocksApart) {
@@ -186,8 +194,19 @@ export function decideHeld(
   if (kept.length === held.length) return KEEP;
   if (kept.length === 0) return dropped('OwnAnchor', messages.NO_ACCEPTABLE_CA);
   const sequence = sequenceOf(existing);
-  const at = fetchedAt(existing);
+  const at = knownTime(existing) ?? now;
   return { kind: 'write', reason: 'OwnAnchor', text: writeAnchors(kept), sequence, at };
+}
+
+/** Returns the Unix milliseconds from which the age of the bundle counts, or NaN if unknown. */
+export function confirmedSince({ existing, ageFrom }: FederatedState): number {
+  if (typeof ageFrom === 'number') return ageFrom;
+  return existing === undefined ? NaN : fetchedAt(existing);
+}
+
+function knownTime(existing: ClusterTrustBundle): number | undefined {
+  const at = fetchedAt(existing);
+  return Number.isNaN(at) ? undefined : at;
 }
 
 /** Returns the Unix milliseconds of the last good answer, or NaN if the object has no time. */
@@ -214,14 +233,22 @@ const TIME_SHARE = 8;
 const CLOCKS_APART_MS = 60_000;
 
 function written(
-  { existing, now, keepMs }: FederatedState,
+  state: FederatedState,
   text: string,
   sequence: bigint | undefined,
 ): FederatedChange {
+  const { existing, now, clocksApart } = state;
   const isSame = existing?.spec.trustBundle === text && sequenceOf(existing) === sequence;
+  if (isSame && (clocksApart || isRecent(state))) return KEEP;
+  // The API server's clock may be the wrong one. Its correction would make the bundle stale.
+  const known = clocksApart && existing !== undefined ? knownTime(existing) : undefined;
+  const reason = isSame ? 'StillValid' : 'Updated';
+  return { kind: 'write', reason, text, sequence, at: known ?? now };
+}
+
+function isRecent({ existing, now, keepMs }: FederatedState): boolean {
   const age = existing === undefined ? NaN : now - fetchedAt(existing);
-  if (isSame && age >= -CLOCKS_APART_MS && age < keepMs / TIME_SHARE) return KEEP;
-  return { kind: 'write', reason: isSame ? 'StillValid' : 'Updated', text, sequence, at: now };
+  return age >= -CLOCKS_APART_MS && age < keepMs / TIME_SHARE;
 }
 
 /** Returns a predicate: a certificate has the key of one of these, or is distrusted. */

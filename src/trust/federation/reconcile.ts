@@ -7,6 +7,7 @@ import type { ForeignDomain } from '../spiffe/foreign-domain.ts';
 import type { BundleCriteria } from '../spiffe/judge-bundle.ts';
 import { act } from './act.ts';
 import {
+  confirmedSince,
   decideEnded,
   decideFetched,
   decideHeld,
@@ -14,6 +15,7 @@ import {
   isOwn,
   sequenceOf,
   sharedAmong,
+  type AgeStart,
   type FederatedChange,
   type FetchDecision,
   type FederatedState,
@@ -42,8 +44,8 @@ export async function reconcile(federation: Federation, key: string): Promise<Re
   }
   // The own CAs are unknown until both lists are complete.
   if (!signers.settled || !bundles.synced) return 'backoff';
-  const before = fetchStates.get(key) ?? NEVER_FETCHED;
   const state = stateOf(federation, key);
+  const before = withAgeFrom(fetchStates.get(key) ?? NEVER_FETCHED, state);
   if (domain === undefined) return ended(federation, state);
   if (state.existing !== undefined && !isOurOwn(federation, state))
     return again(federation, domain, managedElsewhere(federation, state, before));
@@ -56,6 +58,11 @@ export async function reconcile(federation: Federation, key: string): Promise<Re
   fetchStates.set(key, { ...held, lastFetch, nextFetch: lastFetch + init.shortestSeconds * 1000 });
   const now = await answered(federation, held, { trustDomain: key, fetched, isManaged });
   return again(federation, domain, now);
+}
+
+/** Starts the age of a bundle when clocks that were apart at its last good answer agree. */
+function withAgeFrom(before: FetchState, { clocksApart, now }: FederatedState): FetchState {
+  return before.ageFrom === 'unknown' && !clocksApart ? { ...before, ageFrom: now } : before;
 }
 
 /** Stores no state, so an object that another writer later creates under the name is left alone. */
@@ -87,7 +94,7 @@ async function hold(
   before: FetchState,
   isManaged: BundleCriteria['isManaged'],
 ): Promise<FetchState> {
-  const change = decideHeld(state, isManaged);
+  const change = decideHeld({ ...state, ageFrom: before.ageFrom }, isManaged);
   if (change.kind === 'keep') return before;
   await write(federation, state, change);
   const problem = reportChange(federation.component, state, { change, before: before.problem });
@@ -133,7 +140,12 @@ async function answered(
     sequence: highest(sequence, decision.sequence),
     text: textAfter(change, isGood ? state.existing?.spec.trustBundle : before.text),
     confirmedAt: isGood ? state.now : (before.confirmedAt ?? knownSince(state)),
+    ageFrom: isGood ? ageFromNow(state) : before.ageFrom,
   };
+}
+
+function ageFromNow({ clocksApart }: FederatedState): AgeStart {
+  return clocksApart ? 'unknown' : undefined;
 }
 
 /** Treats a bundle that the API server rejects with 422 as malformed, even if we decode it. */
@@ -187,7 +199,7 @@ function again(federation: Federation, domain: ForeignDomain, now: FetchState): 
   const isAsked = fetcher.isUnderWay(key);
   const offset = component.client.clockOffset();
   const dropAt = isOurOwn(federation, state)
-    ? fetchedAt(state.existing) + state.keepMs + offset
+    ? confirmedSince({ ...state, ageFrom: now.ageFrom }) + state.keepMs + offset
     : NaN;
   const times = [...(isAsked ? [] : [due]), ...(dropAt > at ? [dropAt] : [])];
   return times.length === 0 ? undefined : { requeueAt: Math.max(at + 1, Math.min(...times)) };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { federatedBundleName } from '#api/object/federated-bundle.ts';
 import type { Component } from '#component/contract.ts';
-import type { BundleWarning, FederatedChange, FederatedState } from './decide.ts';
+import type { AgeStart, BundleWarning, FederatedChange, FederatedState } from './decide.ts';
 import * as messages from './messages.ts';
 import { FEDERATION_SERIES } from './metrics.ts';
 
@@ -22,6 +22,7 @@ export interface FetchState {
   readonly dropped?: string | undefined;
   /** Unix milliseconds of the last good answer. */
   readonly confirmedAt?: number;
+  readonly ageFrom?: AgeStart;
   /** Reason why the last fetch failed, or a warning about the accepted bundle. */
   readonly problem?: string | undefined;
 }

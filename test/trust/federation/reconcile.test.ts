@@ -113,6 +113,10 @@ class Stage {
     return this.bundle?.spec.trustBundle;
   }
 
+  get fetchedAt(): string | undefined {
+    return this.bundle?.metadata.annotations?.['countersign.dev/fetched-at'];
+  }
+
   get sequence(): string | undefined {
     return this.bundle?.metadata.annotations?.['countersign.dev/spiffe-sequence'];
   }
@@ -183,6 +187,47 @@ test('the time of a good answer is the API server’s', async () => {
   stage.offset = 0;
   await stage.comesBack();
   assert.equal(stage.text, pemOf(A));
+});
+
+for (const years of [1, -1])
+  test(`a correction of the API server’s clock by ${years} years drops no bundle`, async () => {
+    const stage = new Stage();
+    await stage.answers([A], 5n);
+    stage.offset = years * 8760 * HOUR;
+    stage.now += HOUR;
+    await stage.answers([A, B], 6n);
+    assert.ok(stage.text?.includes(pemOf(B)));
+    stage.now += 48 * HOUR;
+    await stage.answers([A, B], 6n);
+    stage.offset = 0;
+    await stage.comesBack();
+    assert.ok(stage.text?.includes(pemOf(B)));
+    stage.now += 24 * HOUR;
+    await stage.comesBack();
+    assert.equal(stage.text, undefined, 'the endpoint gave no answer since the correction');
+  });
+
+test('after a correction of its clock, the next good answer has the right time', async () => {
+  const stage = new Stage();
+  stage.offset = -8760 * HOUR;
+  await stage.answers([A], 5n);
+  stage.offset = 0;
+  await stage.answers([A], 5n);
+  assert.equal(stage.fetchedAt, '2026-11-23T01:00:00Z');
+  stage.federation.fetchStates.clear();
+  await stage.comesBack();
+  assert.equal(stage.text, pemOf(A));
+});
+
+test('while the clocks are apart, a good answer does not change the time of a bundle', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  stage.offset = -8760 * HOUR;
+  for (const links of [[A], [A, B]]) {
+    await stage.answers(links, 6n);
+    assert.equal(stage.fetchedAt, '2026-11-23T01:00:00Z');
+    assert.equal(stage.text?.includes(pemOf(B)), links.length > 1);
+  }
 });
 
 test('what was dropped verifies no endpoint, not even while a watch still shows it', async () => {
