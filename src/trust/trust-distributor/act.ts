@@ -13,8 +13,8 @@ import * as messages from './messages.ts';
 export const FIELD_MANAGER = 'countersign-trust-distributor';
 
 /**
- * Applies a change with at most one write. The write names the UID and resourceVersion that were
- * judged, so a concurrent change is judged again.
+ * Applies a change with at most one write, or two for an immutable ConfigMap. The write names the
+ * UID and resourceVersion that were judged, so a concurrent change is judged again.
  *
  * @param existing - the ConfigMap as it was judged
  * @returns the ConfigMap as written, or undefined if nothing was written
@@ -35,7 +35,10 @@ export async function act(
   }
   if (change.kind !== 'apply') return undefined;
   // Removes keys of other writers, since a program that reads the directory would trust them.
-  if (existing !== undefined) return replaced(client, path, change, existing);
+  if (existing !== undefined && existing.immutable !== true) {
+    return replaced(client, path, change, existing);
+  }
+  if (!(await clearImmutable(client, existing))) return undefined;
   const created = client.request<ConfigMap>({
     method: 'PATCH',
     path,
@@ -91,22 +94,41 @@ function replaced(
 }
 
 /**
+ * Deletes an immutable ConfigMap, if there is one, so that it can be created again. The API server
+ * lets no client change its data, and a user of the namespace must not keep a distrusted CA by it.
+ *
+ * @returns false if it is missing or changed since it was judged
+ * @throws KubeError
+ */
+export async function clearImmutable(
+  client: Component['client'],
+  existing: ConfigMap | undefined,
+): Promise<boolean> {
+  return existing === undefined || deleteConfigMap(client, existing);
+}
+
+/**
  * Deletes a ConfigMap as it was judged. A missing or changed one is judged again.
  *
+ * @returns false if it is missing or changed
  * @throws KubeError
  */
 export async function deleteConfigMap(
   client: Component['client'],
   { metadata }: ConfigMap,
-): Promise<void> {
+): Promise<boolean> {
   const { namespace = '', name, uid, resourceVersion } = metadata;
   const path = CONFIG_MAPS.object({ namespace, name });
   const body = { preconditions: { uid, resourceVersion } };
-  await client.request({ method: 'DELETE', path, body }).catch(ignoreGone);
+  try {
+    await client.request({ method: 'DELETE', path, body });
+    return true;
+  } catch (error) {
+    if (isMissingOrChanged(error)) return false;
+    throw error;
+  }
 }
 
-function ignoreGone(error: unknown): void {
-  if (error instanceof SignerError && ['KUBE_NOT_FOUND', 'KUBE_CONFLICT'].includes(error.code))
-    return;
-  throw error;
+function isMissingOrChanged(error: unknown): boolean {
+  return error instanceof SignerError && ['KUBE_NOT_FOUND', 'KUBE_CONFLICT'].includes(error.code);
 }

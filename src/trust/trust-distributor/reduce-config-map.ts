@@ -24,7 +24,7 @@ export interface KeptContents {
  * our names, with a megabyte each. One without our annotation keeps its identity only.
  */
 export function reduceConfigMap(
-  { apiVersion, kind, metadata, data = {}, binaryData = {} }: ConfigMap,
+  { apiVersion, kind, metadata, data = {}, binaryData = {}, immutable = false }: ConfigMap,
   kept: KeptContents,
 ): ConfigMap {
   const identity = identityOf(metadata);
@@ -38,6 +38,7 @@ export function reduceConfigMap(
     metadata: { ...identity, annotations: { [SIGNER_NAME]: owner }, ...otherWriters(metadata) },
     data: reduced(data, kept),
     binaryData: reduced(binaryData, kept),
+    ...(immutable ? { immutable } : {}),
   };
 }
 

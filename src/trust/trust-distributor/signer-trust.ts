@@ -15,7 +15,7 @@ import {
   type NamespacedSigners,
 } from '#component/signers/namespaced-signers.ts';
 import type { Signers } from '#component/signers/signer-set.ts';
-import { FIELD_MANAGER, deleteConfigMap } from './act.ts';
+import { FIELD_MANAGER, clearImmutable, deleteConfigMap } from './act.ts';
 import {
   decideSignerTrust,
   type SignerTrust,
@@ -158,14 +158,15 @@ function signersOf(signers: Signers, namespace: string): readonly KubeObject[] {
     .flatMap((key) => signers.get(key) ?? signers.faulty(key)?.object ?? []);
 }
 
-function write(
+async function write(
   { client }: Component,
   { namespace, existing }: { readonly namespace: string; readonly existing: ConfigMap | undefined },
   { data, ownerReferences }: SignerTrust,
 ): Promise<ConfigMap | undefined> {
   const target = { namespace, name: SIGNER_TRUST };
   const path = CONFIG_MAPS.object(target);
-  if (existing === undefined) {
+  if (existing === undefined || existing.immutable === true) {
+    if (!(await clearImmutable(client, existing))) return undefined;
     const labels = { 'app.kubernetes.io/managed-by': 'countersign' };
     const annotations = { [SIGNER_NAME]: SIGNER_TRUST };
     const metadata = { ...target, labels, annotations, ownerReferences };
