@@ -4,7 +4,8 @@ import type {
   ClusterSignerStatus,
   DistrustedCaStatus,
 } from '#api/signer/cluster-signer.ts';
-import { anchorsKnownTo, withSameKey } from './same-key.ts';
+import { publishedAnchors } from '#pki/x509/trust-bundle.ts';
+import { anchorsKnownTo, knownAnchors, withSameKey } from './same-key.ts';
 
 /** Reports whether a CA is distrusted, by the `sha256:<hex>` fingerprint of its certificate. */
 export type IsDistrusted = (fingerprint: string) => boolean;
@@ -45,6 +46,25 @@ export function distrustedCas({
   ]);
   const all = new Set([...out, ...withSameKey(known, out)]);
   return (fingerprint) => all.has(fingerprint);
+}
+
+/**
+ * Returns the distrusted anchors of a text that the status may not list: those of
+ * {@link distrustedCas}, and every other certificate of their keys, as far as the status or the
+ * text shows the keys.
+ *
+ * @param pem - anchors that any client may have written
+ */
+export function distrustedAnchors(
+  pem: string,
+  signer: Pick<ClusterSigner, 'spec' | 'status'>,
+): IsDistrusted {
+  const isDistrusted = distrustedCas(signer);
+  if (isDistrusted === NONE) return NONE;
+  const known = [...anchorsKnownTo(signer.status), ...knownAnchors(publishedAnchors(pem))];
+  const named = known.map((each) => each.fingerprint).filter(isDistrusted);
+  const out = new Set(withSameKey(known, new Set(named)));
+  return (fingerprint) => isDistrusted(fingerprint) || out.has(fingerprint);
 }
 
 /**

@@ -18,8 +18,7 @@ import {
   writeAnchors,
 } from '#pki/x509/trust-bundle.ts';
 import { INHERITED, isManaged } from '#api/signer/bundle-annotations.ts';
-import { distrustedCas, type IsDistrusted } from './distrusted-cas.ts';
-import { knownAnchors, withSameKey } from './same-key.ts';
+import { distrustedAnchors, distrustedCas } from './distrusted-cas.ts';
 import { lastLeafEnd } from './last-leaf-end.ts';
 
 /** A bundle, and its ClusterSigner. */
@@ -82,7 +81,7 @@ function inheritedAnchors(
   const { annotations } = bundle.metadata;
   const since = servedSince(bundle);
   const published = publishedAnchors(bundle.spec.trustBundle);
-  const isOut = withTheirKeys(published, distrustedCas(signer));
+  const isOut = distrustedAnchors(bundle.spec.trustBundle, signer);
   const inherited = timesOf(annotations?.[INHERITED]);
   const publisher = annotations?.[CLUSTER_SIGNER_UID];
   const isNew = publisher !== undefined && publisher !== signer.metadata.uid;
@@ -100,16 +99,6 @@ function inheritedAnchors(
       return { ...each, until: Math.min(known ?? longest, longest, notAfter) };
     })
     .filter(({ until }) => clocksApart || until > now);
-}
-
-/** Matches distrusted anchors, and anchors with the key of a distrusted one in the bundle. */
-function withTheirKeys(
-  published: ReadonlyMap<string, Certificate | undefined>,
-  isDistrusted: IsDistrusted,
-): IsDistrusted {
-  const distrusted = new Set([...published.keys()].filter(isDistrusted));
-  const out = new Set(withSameKey(knownAnchors(published), distrusted));
-  return (print) => isDistrusted(print) || out.has(print);
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   writeAnchors,
 } from '#pki/x509/trust-bundle.ts';
 import { isManaged } from '#api/signer/bundle-annotations.ts';
-import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
+import { distrustedAnchors, distrustedCas } from '#ca/rotation/distrusted-cas.ts';
 import { retainedAnchors, type PublishedBundle } from '#ca/rotation/retained-anchors.ts';
 
 /**
@@ -44,5 +44,5 @@ export function wantedAnchors(
 ): string | undefined {
   const anchors = distributedAnchors(published);
   if (anchors !== undefined || before === undefined) return anchors;
-  return withoutAnchors(before, distrustedCas(published.signer));
+  return withoutAnchors(before, distrustedAnchors(before, published.signer));
 }

@@ -15,7 +15,7 @@ import {
   writeAnchors,
 } from '#pki/x509/trust-bundle.ts';
 import { signingAnchors } from '#ca/rotation/signing-anchors.ts';
-import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
+import { distrustedAnchors, distrustedCas } from '#ca/rotation/distrusted-cas.ts';
 import {
   retainedAnchors,
   type PublishedBundle,
@@ -101,7 +101,7 @@ export function isSameBundle(served: ClusterTrustBundle, desired: ClusterTrustBu
  * Returns the bundle's text without the anchors that this signer distrusts, or '' if none is left.
  */
 export function trustedText({ spec }: ClusterTrustBundle, signer: ClusterSigner): string {
-  return withoutAnchors(spec.trustBundle, distrustedCas(signer));
+  return withoutAnchors(spec.trustBundle, distrustedAnchors(spec.trustBundle, signer));
 }
 
 /** Maximum time that the publisher may be away after a regular removal of an anchor. */

@@ -4,7 +4,7 @@ import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import type { ConfigMap } from '#api/object/object.ts';
 import { TRUST_KEY, TRUST_STORE_KEY } from '#api/object/trust-config-map.ts';
 import { SIGNER_NAME } from '#api/signer/grant.ts';
-import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
+import { distrustedAnchors } from '#ca/rotation/distrusted-cas.ts';
 import { publishedAnchors, withoutAnchors } from '#pki/x509/trust-bundle.ts';
 import { wantedAnchors } from '#requests/ca/distributed-anchors.ts';
 import { UNKEPT_VALUE } from './unkept-value.ts';
@@ -106,7 +106,8 @@ function remainingText(
   signer: ClusterSigner | undefined,
 ): string | undefined {
   if (bundle === undefined) return '';
+  if (before === undefined) return undefined;
   const held = publishedAnchors(bundle.spec.trustBundle);
-  const isDistrusted = signer === undefined ? (): boolean => false : distrustedCas(signer);
-  return before && withoutAnchors(before, (print) => !held.has(print) || isDistrusted(print));
+  const isOut = signer === undefined ? (): boolean => false : distrustedAnchors(before, signer);
+  return withoutAnchors(before, (print) => !held.has(print) || isOut(print));
 }

@@ -126,3 +126,16 @@ test('nor is one of its key inherited from an earlier ClusterSigner', () => {
   const { spec } = served(planOf({ signer: again, bundle: earlier }));
   assert.deepEqual(anchorFingerprints(spec.trustBundle), new Set([B.fingerprint]));
 });
+
+test('a distrusted key leaves an unpublished bundle in every certificate', () => {
+  const all = served(planOf({ signer: signerWith([A.pem, RENEWED.pem, B.pem]) }));
+  for (const given of [
+    { serving: distrusting([B], [A]), bundle: all },
+    // Only the status shows which key is distrusted.
+    { serving: distrusting([B, RENEWED], [RENEWED]), bundle: both },
+    { signer: distrusting([], [A]), bundle: all },
+  ]) {
+    const { spec } = served(planOf(given));
+    assert.deepEqual(anchorFingerprints(spec.trustBundle), new Set([B.fingerprint]));
+  }
+});

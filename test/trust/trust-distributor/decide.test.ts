@@ -171,6 +171,15 @@ test('a retired copy loses what is distrusted or not in the bundle, and gains no
   assert.deepEqual(changeOf(retired), { kind: 'ignore' });
 });
 
+test('a distrusted key leaves a copy in every certificate, with or without a bundle', () => {
+  const renewed = anchor('A renewed', 'A');
+  const all = served(planOf({ signer: signerWith([A.pem, renewed.pem, B.pem]) }));
+  const existing = configMap(renewed.pem + B.pem);
+  const without = { signer: distrusting(A.fingerprint), existing };
+  assert.deepEqual(changeOf({ ...without, bundle: undefined }), apply(B.pem));
+  assert.deepEqual(changeOf({ ...without, isPublished: false, bundle: all }), apply(B.pem));
+});
+
 test('a retired copy goes with its bundle and with the consent, even without a signer', () => {
   const retired = { isPublished: false, signer: undefined };
   const existing = configMap(A.pem);
