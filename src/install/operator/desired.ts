@@ -52,7 +52,7 @@ export function desiredInstallation(
     const unbounded = refuseUnbounded(spec, settings.dangerZone);
     if (unbounded !== undefined) return unbounded;
     const [oldest] = supportedMinors(settings);
-    const all = objectsOf(withLedgerApi(planFor(fullest(spec), settings)));
+    const all = objectsOf(withFormerObjects(planFor(fullest(spec), settings)));
     const objects = objectsOf(plan);
     return {
       objects,
@@ -122,15 +122,36 @@ function componentsOf({
   return Object.fromEntries([...Object.entries(components), ...dangerous]);
 }
 
+/** Name of a Secret for those of a former spec. The titles of Roles do not depend on it. */
+const FORMER_SECRET = 'former';
+
 /**
- * Returns the plan with the APIService and the Role as objects to remove, in case a former version
- * or spec created them. Without its ledger, the APIService would block the deletion of namespaces.
- * By the Role, the ledger read how the API server authenticates itself.
+ * Returns the plan with the objects of former specs and versions that this spec alone would not
+ * have. Without its ledger, the APIService would block the deletion of namespaces. By a Role in
+ * `kube-system`, the ledger read how the API server authenticates itself. By the Roles in the
+ * namespace of the keys, components read the keys of CAs and accounts: they have to go with the
+ * last Secret that a component needs there.
  */
-function withLedgerApi({ installation, parts, ...plan }: InstallationPlan): InstallationPlan {
+function withFormerObjects({
+  installation: { served: _, ...installation },
+  parts,
+  ...plan
+}: InstallationPlan): InstallationPlan {
+  const { secrets, acme } = installation;
+  const former = { namespace: plan.keysNamespace, name: FORMER_SECRET };
   return {
     ...plan,
-    installation: { ...installation, aggregatedApi: true },
+    installation: {
+      ...installation,
+      aggregatedApi: true,
+      secrets: [...secrets, former],
+      acme: {
+        signers: [],
+        secrets: [],
+        ...acme,
+        accountKeys: [...(acme?.accountKeys ?? []), former],
+      },
+    },
     parts: { ...parts, ledgerApiService: true },
   };
 }
