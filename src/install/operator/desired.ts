@@ -32,6 +32,8 @@ import { refuseUnbounded } from './unbounded-settings.ts';
  */
 const MIN_KUBERNETES_MINOR = 36;
 
+type Signer = NonNullable<CountersignSpec['signers']>[number];
+
 const DEFINITIONS: readonly ManagedObject[] = definitions.map(toManagedObject);
 
 /**
@@ -159,7 +161,7 @@ function withFormerObjects({
 /**
  * Returns the spec with all optional parts. Its objects are those that the operator may have to
  * remove. Their names depend on no replicas and no resources, and a component that is off may not
- * work with those of `defaults`.
+ * work with those of `defaults`, and has no key holder.
  */
 function fullest(spec: CountersignSpec): CountersignSpec {
   const given = Object.entries(spec.components ?? {});
@@ -174,11 +176,17 @@ function fullest(spec: CountersignSpec): CountersignSpec {
   );
   return {
     ...spec,
+    ...(spec.signers === undefined ? {} : { signers: spec.signers.map(servingNothing) }),
     whoMayRequest: true,
     servingSigner: { create: true },
     ...(spec.defaults === undefined ? {} : { defaults: withoutResources(spec.defaults) }),
     components: Object.fromEntries(components),
   };
+}
+
+/** Returns a held signer without kinds of requests, so that no component needs its key. */
+function servingNothing(signer: Signer): Signer {
+  return signer.keyHolder === true ? { ...signer, serves: [] } : signer;
 }
 
 function withoutResources({ resources: _, ...others }: ComponentOverrides): ComponentOverrides {

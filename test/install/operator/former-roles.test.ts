@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { CountersignSpec } from '#api/operator/countersign.ts';
 import { COMPONENTS } from '#install/component-list.ts';
 import { titleOf } from '#kube/apply/objects/managed-object.ts';
-import { ACME_SPEC, ALLOWED, SPEC, grantsOf, made } from './specs.ts';
+import { ACME_SPEC, ALLOWED, SPEC, grantsOf, made, refused } from './specs.ts';
 
 const optional = [...COMPONENTS].filter(([, each]) => each.optional !== undefined);
 const everything = Object.fromEntries(optional.map(([name]) => [name, { enabled: true }]));
@@ -59,3 +59,12 @@ for (const [when, spec] of Object.entries(PRESENT))
       assert.ok(granted.has(right), right);
     }
   });
+
+test('a component that is off needs no key holder, whatever a signer serves', () => {
+  const components = {
+    signer: holder,
+    'pcr-issuer': holder,
+    'certificate-request': { enabled: false },
+  };
+  assert.equal(refused({ signers: held, components }, ALLOWED), 'accepted');
+});
