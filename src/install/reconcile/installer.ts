@@ -62,12 +62,14 @@ export function createInstaller<T extends InstallationObject>(init: InstallerIni
     warnings: () => operator.watches.failures(),
     run: async (signal) => {
       const watching = operator.objects.run(signal);
+      // The object may arrive before the end of the list, and its event is then too early.
+      const listed = operator.objects.whenSynced(signal).then(wake, () => undefined);
       const handle = (): Promise<ReconcileResult> => operator.reconcile(signal);
       const onError = (_key: string, error: unknown): void => {
         component.log.warn({ error: messageOf(error) }, 'the installation is retried');
       };
       await runLoop({ ...component, workers: 1, handle, onError }, signal);
-      await Promise.all([watching, operator.watches.stop()]);
+      await Promise.all([watching, listed, operator.watches.stop()]);
     },
   };
 }
