@@ -7,6 +7,7 @@ import { createReflector, type Reflector } from '#kube/watch/reflector.ts';
 import { runLoop, type ReconcileResult } from '#kube/workqueue/run-loop.ts';
 import { reconcileAll, type PassReport } from '#kube/apply/reconcile-all.ts';
 import { createManagedWatches, type ManagedWatches } from '#kube/apply/watches.ts';
+import { titleOf } from '#kube/apply/objects/managed-object.ts';
 import { createWriter } from '#kube/apply/writer.ts';
 import { requeueAt, serverTime } from '#component/server-time.ts';
 import type { Component, Controller } from '#component/contract.ts';
@@ -18,6 +19,7 @@ import {
   type InstalledKind,
   type Refusal,
 } from './desired.ts';
+import { createFormerGrants, type FormerGrants } from './former-grants.ts';
 import { createRestoreBackoff, type RestoreBackoff } from './restore-backoff.ts';
 import { ASK_AGAIN_MS, createRightsGate, type RightsGate } from './rights.ts';
 import { refuseServer } from './server-version.ts';
@@ -80,6 +82,7 @@ class Installer<T extends InstallationObject> {
   readonly #init: InstallerInit<T>;
   readonly #rights: RightsGate;
   readonly #restoreBackoff: RestoreBackoff;
+  readonly #formerGrants: FormerGrants = createFormerGrants();
   /** State of {@link reconcileAll} between passes. */
   readonly #accepted = new Set<string>();
   /** UIDs of unmanaged objects that already have an Event. */
@@ -138,7 +141,8 @@ class Installer<T extends InstallationObject> {
     signal: AbortSignal,
   ): Promise<PassReport> {
     const { component, installs } = this.#init;
-    this.watches.follow(watched);
+    const former = this.#formerGrants.besides(objects, this.watches);
+    this.watches.follow([...watched, ...former]);
     const { apiVersion, kind, metadata } = object;
     const owner = {
       apiVersion,
@@ -151,7 +155,7 @@ class Installer<T extends InstallationObject> {
     const { watches } = this;
     const report = await reconcileAll({
       objects,
-      removable,
+      removable: new Set([...removable, ...former.map(titleOf)]),
       owner,
       writer,
       watches,

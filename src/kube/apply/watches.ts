@@ -31,6 +31,8 @@ export interface ManagedWatches {
   readonly follow: (objects: readonly ManagedObject[]) => void;
   /** Returns the cached state, or undefined if it is unknown and must be read. */
   readonly get: (object: ManagedObject) => ManagedObject | undefined;
+  /** Reports whether a complete list lacks the object. */
+  readonly isGone: (object: ManagedObject) => boolean;
   /** Takes the response to a write of this process. */
   readonly written: (object: ManagedObject) => void;
   /** Every cached object. */
@@ -64,10 +66,11 @@ export function createManagedWatches(init: ManagedWatchesInit): ManagedWatches {
     },
     get: (object) => {
       const reflector = set.get(scopeKeyOf(object));
-      // The key needs the name alone.
-      return reflector?.synced === true
-        ? reflector.get(objectKey(object as StoredManagedObject))
-        : undefined;
+      return reflector?.synced === true ? cachedBy(reflector, object) : undefined;
+    },
+    isGone: (object) => {
+      const reflector = set.get(scopeKeyOf(object));
+      return reflector?.synced === true && cachedBy(reflector, object) === undefined;
     },
     // The API server returned the object, with its version.
     written: (object) => set.get(scopeKeyOf(object))?.applyWrite(object as StoredManagedObject),
@@ -78,6 +81,14 @@ export function createManagedWatches(init: ManagedWatchesInit): ManagedWatches {
         .flatMap(([key, { failure }]) => (failure === undefined ? [] : [`${key}: ${failure}`])),
     stop: set.stop,
   };
+}
+
+function cachedBy(
+  reflector: ReturnType<typeof reflectorOf>,
+  object: ManagedObject,
+): ManagedObject | undefined {
+  // The key needs the name alone.
+  return reflector.get(objectKey(object as StoredManagedObject));
 }
 
 function scopeOf(object: ManagedObject): Scope {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The loop of an operator. */
+/** The loop of an operator, from its first list to the Roles of a former spec. */
+import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { COUNTERSIGNS } from '#api/operator/countersign.ts';
 import type { InstallationObject } from '#api/operator/installation.ts';
@@ -7,6 +8,7 @@ import type { Component } from '#component/contract.ts';
 import { createInstaller } from '#install/reconcile/installer.ts';
 import type { DesiredInstallation } from '#install/reconcile/desired.ts';
 import type { Client, RequestInit } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { ruleOf } from '#kube/apply/objects/kinds.ts';
 import { titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { resource } from '#kube/resource/resource.ts';
@@ -54,11 +56,12 @@ function grantsIn(namespace: string): readonly ManagedObject[] {
   ];
 }
 
-/** Adds server-side apply and deletion to the API in memory. */
-function withWrites(api: MemoryApi): Client {
+/** Adds server-side apply and deletion to the API in memory. @param isDenied - by its path */
+function withWrites(api: MemoryApi, isDenied: (path: string) => boolean): Client {
   const answer = ({ method, path, body }: RequestInit): unknown => {
     if (path === '/version') return { major: '1', minor: '36' };
     if (method === 'GET') return undefined;
+    if (isDenied(path)) throw new KubeError({ status: 403, what: method, body: {} });
     if (method === 'DELETE') {
       api.remove(path);
       return {};
@@ -78,14 +81,17 @@ interface World {
   readonly install: (...namespaces: readonly string[]) => void;
   /** Titles of the grants in a namespace. */
   readonly grantsOf: (namespace: string) => readonly string[];
+  /** The condition Degraded, with its message. */
+  readonly degraded: () => string;
+  readonly denied: Set<string>;
 }
 
 function started(t: TestContext): World {
-  const [api, time] = [memoryApi(), fakeTime()];
+  const [api, time, denied] = [memoryApi(), fakeTime(), new Set<string>()];
   const zeros = (size: number): Uint8Array => new Uint8Array(size);
   const counts = { added: () => undefined, depth: () => undefined, waited: () => undefined };
   const component: Component = recordedComponent({
-    client: withWrites(api),
+    client: withWrites(api, (path) => [...denied].some((each) => path.includes(`/${each}/`))),
     clock: time.clock,
     delay: time.delay,
     queue: createDelayingQueue(createQueue(time.clock, counts, zeros), time.clock, time.startTimer),
@@ -114,6 +120,7 @@ function started(t: TestContext): World {
     return running;
   });
   return {
+    denied,
     install: (...namespaces) => {
       const before = api.get(CLUSTER);
       api.put(CLUSTER, {
@@ -133,6 +140,11 @@ function started(t: TestContext): World {
       grantsIn(namespace)
         .filter((each) => api.get(ruleOf(each).resource.object(each.metadata)) !== undefined)
         .map(titleOf),
+    degraded: () => {
+      const { status } = (api.get(CLUSTER) ?? {}) as Partial<InstallationObject>;
+      const found = status?.conditions?.find(({ type }) => type === 'Degraded');
+      return `${found?.status ?? ''}: ${found?.message ?? ''}`;
+    },
   };
 }
 
@@ -142,4 +154,24 @@ test('an object that arrives before the end of the first list is installed', asy
   const { install, grantsOf } = started(t);
   install('team-a');
   await until('its grants are there', WAIT_MS, () => grantsOf('team-a').length === BOTH.length);
+});
+
+test('grants in a namespace that the spec no longer names are removed', async (t) => {
+  const { install, grantsOf, degraded } = started(t);
+  install('team-a', 'team-b');
+  await until('all are there', WAIT_MS, () => degraded().startsWith('False'));
+  assert.deepEqual(grantsOf('team-a'), BOTH);
+  install('team-b');
+  await until('they are gone', WAIT_MS, () => grantsOf('team-a').length === 0);
+  assert.equal(grantsOf('team-b').length, 2);
+});
+
+test('a former grant that the operator may not remove makes it degraded', async (t) => {
+  const { install, grantsOf, degraded, denied } = started(t);
+  install('team-a');
+  await until('all are there', WAIT_MS, () => degraded().startsWith('False'));
+  denied.add('team-a');
+  install();
+  await until('it is named', WAIT_MS, () => /^True: Role\S* team-a/.test(degraded()));
+  assert.deepEqual(grantsOf('team-a'), BOTH);
 });
