@@ -9,9 +9,7 @@ What the values of ACME must not say, with the words of src/install/values/check
 {{- $subdomain := printf "^%s(\\.%s)*$" $label $label -}}
 {{- range $index, $signer := (index . 0).signers -}}
 {{- $at := printf "acme.signers[%d]" $index -}}
-{{- if not (regexMatch (printf "^%s(\\.%s)+/%s(\\.%s)*$" $label $label $label $label) $signer.name) -}}
-{{- fail (printf "%s.name: \"%s\" is no signer name; write <domain>/<path> in lower-case letters, digits and hyphens, such as example.com/workload" $at $signer.name) -}}
-{{- end -}}
+{{- include "countersign.checkSignerName" (list (printf "%s.name" $at) $signer.name) -}}
 {{- $secrets := list (printf "%s-account" (splitList "/" $signer.name | last)) -}}
 {{- if hasKey $signer "accountSecret" -}}{{- $secrets = list $signer.accountSecret -}}{{- end -}}
 {{- if hasKey $signer "externalAccountSecret" -}}{{- $secrets = append $secrets $signer.externalAccountSecret -}}{{- end -}}

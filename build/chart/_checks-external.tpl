@@ -6,13 +6,10 @@ What the values of external-signer must not say, with the words of src/install/v
 {{- /* Of (list values signers). */}}
 {{- define "countersign.checkExternal" -}}
 {{- $values := index . 0 -}}
-{{- $label := "[a-z0-9]([-a-z0-9]*[a-z0-9])?" -}}
 {{- $seen := dict -}}
 {{- range $index, $name := $values.external.signers -}}
 {{- $at := printf "external.signers[%d]" $index -}}
-{{- if not (regexMatch (printf "^%s(\\.%s)+/%s(\\.%s)*$" $label $label $label $label) $name) -}}
-{{- fail (printf "%s: \"%s\" is no signer name; write <domain>/<path> in lower-case letters, digits and hyphens, such as example.com/workload" $at $name) -}}
-{{- end -}}
+{{- include "countersign.checkSignerName" (list $at $name) -}}
 {{- range $other := index $ 1 -}}
 {{- if eq $other.name $name -}}
 {{- fail (printf "%s: \"%s\" is also in signers; leave one of them out" $at $name) -}}

@@ -89,23 +89,7 @@ What values.schema.json cannot say, with the words of src/install/values/check.t
 {{- $keys := index . 4 -}}
 {{- $label := "[a-z0-9]([-a-z0-9]*[a-z0-9])?" -}}
 {{- $subdomain := printf "^%s(\\.%s)*$" $label $label -}}
-{{- $parts := splitList "/" $signer.name -}}
-{{- $domain := first $parts -}}
-{{- $isLong := or (gt (len $signer.name) 571) (gt (len $domain) 253) -}}
-{{- range splitList "." $domain -}}{{- if gt (len .) 63 -}}{{- $isLong = true -}}{{- end -}}{{- end -}}
-{{- range splitList "." (last $parts) -}}{{- if gt (len .) 253 -}}{{- $isLong = true -}}{{- end -}}{{- end -}}
-{{- if or $isLong (not (regexMatch (printf "^%s(\\.%s)+/%s(\\.%s)*$" $label $label $label $label) $signer.name)) -}}
-{{- fail (printf "%s.name: \"%s\" is no signer name; write <domain>/<path> in lower-case letters, digits and hyphens, such as example.com/workload" $at $signer.name) -}}
-{{- end -}}
-{{- if or (eq $domain "kubernetes.io") (hasSuffix ".kubernetes.io" $domain) -}}
-{{- fail (printf "%s.name: \"%s\" is in a domain reserved for Kubernetes; write one in a domain of your own" $at $signer.name) -}}
-{{- end -}}
-{{- if eq $domain "signers.countersign.dev" -}}
-{{- fail (printf "%s.name: \"%s\" is the derived name of a Signer; set namespacedSigners.enabled=true instead" $at $signer.name) -}}
-{{- end -}}
-{{- if eq $signer.name "countersign.dev/serving" -}}
-{{- fail (printf "%s.name: \"%s\" is always served; leave it out" $at $signer.name) -}}
-{{- end -}}
+{{- include "countersign.checkSignerName" (list (printf "%s.name" $at) $signer.name) -}}
 {{- if hasKey $names $signer.name -}}
 {{- fail (printf "%s.name: \"%s\" is named twice; leave one of them out" $at $signer.name) -}}
 {{- end -}}
@@ -114,6 +98,33 @@ What values.schema.json cannot say, with the words of src/install/values/check.t
 {{- end -}}
 {{- if not $signer.isHeld -}}
 {{- include "countersign.checkSignerSecret" (list $at $signer $secrets $keys) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Of (list at name). */}}
+{{- define "countersign.checkSignerName" -}}
+{{- $at := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- $label := "[a-z0-9]([-a-z0-9]*[a-z0-9])?" -}}
+{{- $parts := splitList "/" $name -}}
+{{- $domain := first $parts -}}
+{{- $isLong := or (gt (len $name) 571) (gt (len $domain) 253) -}}
+{{- range splitList "." $domain -}}{{- if gt (len .) 63 -}}{{- $isLong = true -}}{{- end -}}{{- end -}}
+{{- range splitList "." (last $parts) -}}{{- if gt (len .) 253 -}}{{- $isLong = true -}}{{- end -}}{{- end -}}
+{{- if or $isLong (not (regexMatch (printf "^%s(\\.%s)+/%s(\\.%s)*$" $label $label $label $label) $name)) -}}
+{{- fail (printf "%s: \"%s\" is no signer name; write <domain>/<path> in lower-case letters, digits and hyphens, such as example.com/workload" $at $name) -}}
+{{- end -}}
+{{- if or (eq $domain "kubernetes.io") (hasSuffix ".kubernetes.io" $domain) -}}
+{{- fail (printf "%s: \"%s\" is in a domain reserved for Kubernetes; write one in a domain of your own" $at $name) -}}
+{{- end -}}
+{{- if eq $domain "signers.countersign.dev" -}}
+{{- fail (printf "%s: \"%s\" is the derived name of a Signer; set namespacedSigners.enabled=true instead" $at $name) -}}
+{{- end -}}
+{{- if eq $domain "acmesigners.acme.countersign.dev" -}}
+{{- fail (printf "%s: \"%s\" is the derived name of an AcmeSigner; set namespacedSigners.enabled=true instead" $at $name) -}}
+{{- end -}}
+{{- if eq $name "countersign.dev/serving" -}}
+{{- fail (printf "%s: \"%s\" is always served; leave it out" $at $name) -}}
 {{- end -}}
 {{- end -}}
 

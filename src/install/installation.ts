@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ServedKind, SecretReference } from '#api/signer/cluster-signer.ts';
 import type { CaBundleTarget } from '#api/object/ca-bundle-target.ts';
+import { ACME_DERIVED_PREFIX } from '#api/acme/names.ts';
 import { bundleName } from '#api/object/cluster-trust-bundle.ts';
 import { checkFederatedDomain } from '#api/object/federated-bundle.ts';
 import { checkSignerDomain, checkSignerName } from '#api/signer/signer-name.ts';
@@ -114,6 +115,7 @@ export function checkInstallation(installation: Installation): Installation {
     );
   }
   for (const signer of [...named, servingSigner]) requireChosen(signer);
+  requireOthers([...acme.signers, ...external.signers], servingSigner);
   if (signerSecrets.length > 0 && namespacedSigners !== true) {
     throw usageError('--signer-secret is for Signers in namespaces; add --namespaced-signers');
   }
@@ -161,6 +163,20 @@ function requireChosen(signerName: string): void {
   throw usageError(
     `${signerName} is the derived name of a namespaced Signer; write --namespaced-signers instead`,
   );
+}
+
+/**
+ * Rejects signers of other CAs with the name of the components' own CA, and with names of
+ * AcmeSigners.
+ */
+function requireOthers(signers: readonly string[], servingSigner: string): void {
+  for (const name of signers) {
+    if (name === servingSigner) throw usageError(`${name} is always served; leave it out`);
+    if (!name.startsWith(ACME_DERIVED_PREFIX)) continue;
+    throw usageError(
+      `${name} is the derived name of an AcmeSigner; write --namespaced-signers instead`,
+    );
+  }
 }
 
 function requireBundle(bundle: string, signers: readonly string[]): void {

@@ -77,6 +77,18 @@ export const ACME_BAD: Readonly<Record<string, readonly [values: object, says: R
     { ...ONE, acme: { signers: [{ name: 'example.com/workload' }] } },
     /acme\.signers\[0\]\.name: "example\.com\/workload" is also in signers; leave one/,
   ],
+  'an ACME signer in a domain of Kubernetes': [
+    { ...ONE, acme: { signers: [{ name: 'kubernetes.io/kube-apiserver-client' }] } },
+    /acme\.signers\[0\]\.name: "kubernetes\.io\/kube-apiserver-client" is in a domain reserved for/,
+  ],
+  'an ACME signer with the name of the components’ own': [
+    { ...ONE, acme: { signers: [{ name: 'countersign.dev/serving' }] } },
+    /acme\.signers\[0\]\.name: "countersign\.dev\/serving" is always served; leave it out/,
+  ],
+  'an ACME signer with the derived name of a Signer': [
+    { ...ONE, acme: { signers: [{ name: 'signers.countersign.dev/team-a.ca' }] } },
+    /acme\.signers\[0\]\.name: .* is the derived name of a Signer; set namespacedSigners/,
+  ],
   'an account key in the Secret of a CA': [
     { ...ONE, acme: { signers: [{ name: 'example.com/a', accountSecret: 'workload-ca' }] } },
     /acme\.signers\[0\]: Secret "workload-ca" is that of a CA; write another name/,

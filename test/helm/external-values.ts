@@ -42,6 +42,18 @@ export const EXTERNAL_BAD: Readonly<Record<string, readonly [values: object, say
     },
     /external\.signers\[0\]: "example\.com\/public" is also in acme\.signers; leave one/,
   ],
+  'an external signer in a domain of Kubernetes': [
+    { ...ONE, external: { signers: ['team.kubernetes.io/corporate'] } },
+    /external\.signers\[0\]: "team\.kubernetes\.io\/corporate" is in a domain reserved for/,
+  ],
+  'an external signer with the name of the components’ own': [
+    { ...ONE, external: { signers: ['countersign.dev/serving'] } },
+    /external\.signers\[0\]: "countersign\.dev\/serving" is always served; leave it out/,
+  ],
+  'an external signer with the derived name of an AcmeSigner': [
+    { ...ONE, external: { signers: ['acmesigners.acme.countersign.dev/team-a.ca'] } },
+    /external\.signers\[0\]: .* is the derived name of an AcmeSigner; set namespacedSigners/,
+  ],
   'an external signer twice': [
     { ...ONE, external: { signers: ['example.com/a', 'example.com/a'] } },
     /external\.signers\[1\]: "example\.com\/a" is named twice; leave one of them out/,

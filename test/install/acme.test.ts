@@ -40,6 +40,18 @@ test('the Secret of an account key is none of a CA', () => {
   );
 });
 
+test('no signer of ACME or of another CA has the name of the components’ own', () => {
+  for (const name of [DEMO.servingSigner, 'acmesigners.acme.countersign.dev/team-a.public'])
+    for (const more of [
+      { acme: { signers: [name], secrets: [] } },
+      { external: { signers: [name] } },
+    ])
+      assert.throws(
+        () => checkInstallation({ ...DEMO, ...more }),
+        /is (?:always served|the derived)/,
+      );
+});
+
 test('the approver of an ACME signer may approve for that signer name alone', () => {
   const acme = { signers: ['example.com/public'], secrets: [] };
   for (const component of components) {

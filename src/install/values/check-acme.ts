@@ -2,10 +2,9 @@
 /** Checks of the ACME values. The chart has the same: build/chart/_checks-acme.tpl. */
 import { usageError } from '#base/errors.ts';
 import { OWN_TLS_CA_SECRET } from '#api/signer/own-tls.ts';
-import { checkSignerName } from '#api/signer/signer-name.ts';
 import { COMPONENTS } from '../component-list.ts';
 import { isProvider, isRouteMetadata } from '../installation.ts';
-import { checkNamespace, isObjectName } from './check-names.ts';
+import { checkNamespace, checkServedName, isObjectName } from './check-names.ts';
 import type { InstallationValues } from './schema.ts';
 
 type AcmeValues = InstallationValues['acme'];
@@ -41,7 +40,7 @@ export function checkAcme(
 ): void {
   for (const [index, signer] of acme.signers.map(namedAcmeSigner).entries()) {
     const at = `acme.signers[${index}]`;
-    checkSignerName(signer.name);
+    checkServedName(`${at}.name`, signer.name);
     if (others.some((each) => each.name === signer.name)) {
       throw usageError(`${at}.name: "${signer.name}" is also in signers; leave one of them out`);
     }

@@ -5,13 +5,12 @@
  */
 import { usageError } from '#base/errors.ts';
 import { SERVED_KINDS, type ServedKind } from '#api/signer/cluster-signer.ts';
-import { OWN_TLS_CA_SECRET, OWN_TLS_SIGNER } from '#api/signer/own-tls.ts';
-import { checkSignerDomain, checkSignerName } from '#api/signer/signer-name.ts';
-import { isDerivedName } from '#api/signer/signer.ts';
+import { OWN_TLS_CA_SECRET } from '#api/signer/own-tls.ts';
+import { checkSignerDomain } from '#api/signer/signer-name.ts';
 import { checkAcme, servesAcme } from './check-acme.ts';
 import { checkExternal, servesExternal } from './external.ts';
 import { checkFederation } from './federation.ts';
-import { checkNamespace, isObjectName } from './check-names.ts';
+import { checkNamespace, checkServedName, isObjectName } from './check-names.ts';
 import { checkKeyHolders } from './check-key-holder.ts';
 import { checkLedger } from './ledger.ts';
 import { checkQuantities } from './check-resources.ts';
@@ -128,15 +127,7 @@ function checkSigner(
   keysNamespace: string,
 ): void {
   const at = `signers[${index}]`;
-  checkSignerName(name);
-  if (isDerivedName(name)) {
-    throw usageError(
-      `${at}.name: "${name}" is the derived name of a Signer; set namespacedSigners.enabled=true instead`,
-    );
-  }
-  if (name === OWN_TLS_SIGNER) {
-    throw usageError(`${at}.name: "${name}" is always served; leave it out`);
-  }
+  checkServedName(`${at}.name`, name);
   const before = all.slice(0, index);
   if (before.some((each) => each.name === name)) {
     throw usageError(`${at}.name: "${name}" is named twice; leave one of them out`);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Values of `external-signer`. Its checks are also in build/chart/_checks-external.tpl. */
-import { checkSignerName } from '#api/signer/signer-name.ts';
 import { usageError } from '#base/errors.ts';
 import { COMPONENTS } from '../component-list.ts';
 import type { ExternalNames } from '../installation.ts';
 import type { VaultParts } from '../installation-plan.ts';
 import { vaultParts } from '../vault-parts.ts';
 import { namedAcmeSigner } from './check-acme.ts';
+import { checkServedName } from './check-names.ts';
 import type { InstallationValues } from './schema.ts';
 
 /** Reports whether the component is enabled. */
@@ -47,7 +47,7 @@ export function checkExternal(
   const ofAcme = acme.signers.map((each) => namedAcmeSigner(each).name);
   for (const [index, name] of signers.entries()) {
     const at = `external.signers[${index}]`;
-    checkSignerName(name);
+    checkServedName(at, name);
     const list = others.includes(name) ? 'signers' : 'acme.signers';
     if ([...others, ...ofAcme].includes(name)) {
       throw usageError(`${at}: "${name}" is also in ${list}; leave one of them out`);
