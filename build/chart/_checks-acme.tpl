@@ -31,6 +31,7 @@ What the values of ACME must not say, with the words of src/install/values/check
 {{- end -}}
 {{- end -}}
 
+{{- /* Of (list name secrets notThere secretsOfCas). */}}
 {{- define "countersign.checkPlaces" -}}
 {{- $list := index . 0 -}}
 {{- $notThere := index . 2 -}}
@@ -40,6 +41,11 @@ What the values of ACME must not say, with the words of src/install/values/check
 {{- include "countersign.checkNamespace" (list (printf "%s.namespace" $at) $secret.namespace) -}}
 {{- if has $secret.namespace $notThere -}}
 {{- fail (printf "%s.namespace: \"%s\" is for the components or the keys of CAs; write countersign-dns, or the namespace of the team" $at $secret.namespace) -}}
+{{- end -}}
+{{- range index $ 3 -}}
+{{- if and (eq .namespace $secret.namespace) (eq .name $secret.name) -}}
+{{- fail (printf "%s: %s/%s is the Secret of a CA; name another" $at .namespace .name) -}}
+{{- end -}}
 {{- end -}}
 {{- if or (gt (len $secret.name) 253) (not (regexMatch (printf "^%s(\\.%s)*$" $label $label) $secret.name)) -}}
 {{- fail (printf "%s.name: \"%s\" is not a valid name of a Secret; write one such as dns-example-com" $at $secret.name) -}}

@@ -134,6 +134,7 @@ function requireNamed(installation: Installation): void {
   for (const secret of [...secrets, ...signerSecrets, ...solverSecrets, ...ofAccounts])
     requireSecret(secret, namespace);
   requireAccountKeys(installation);
+  requireNoCa(installation);
   requireDomains(installation);
   for (const webhook of installation.dnsWebhooks ?? []) requireProvider(webhook);
   for (const domain of installation.federated ?? []) checkFederatedDomain(domain);
@@ -211,6 +212,21 @@ function requireAccountKeys({ secrets, acme = NO_ACME }: Installation): void {
     throw usageError(
       `Secret ${namespace}/${name} is that of a CA and of an ACME account; write another name into --acme-account-key`,
     );
+  }
+}
+
+/** Rejects CA Secrets: `acme` and `acme-solver` never read a CA's key. */
+function requireNoCa({
+  secrets,
+  signerSecrets = [],
+  solverSecrets = [],
+  acme = NO_ACME,
+}: Installation): void {
+  const ofCas = [...secrets, ...signerSecrets];
+  for (const { namespace, name } of [...solverSecrets, ...acme.secrets]) {
+    const isCa = ofCas.some((each) => each.namespace === namespace && each.name === name);
+    if (!isCa) continue;
+    throw usageError(`Secret ${namespace}/${name} is that of a CA; name another for ACME`);
   }
 }
 

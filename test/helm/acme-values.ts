@@ -89,6 +89,22 @@ export const ACME_BAD: Readonly<Record<string, readonly [values: object, says: R
     { ...ONE, acme: { signers: [{ name: 'signers.countersign.dev/team-a.ca' }] } },
     /acme\.signers\[0\]\.name: .* is the derived name of a Signer; set namespacedSigners/,
   ],
+  'a Secret of AcmeSigners that is that of a CA': [
+    {
+      ...ONE,
+      namespacedSigners: { enabled: true, secrets: [{ namespace: 'team-a', name: 'ca' }] },
+      acme: { secrets: [{ namespace: 'team-a', name: 'ca' }] },
+    },
+    /acme\.secrets\[0\]: team-a\/ca is the Secret of a CA; name another/,
+  ],
+  'credentials of DNS in the Secret of a CA': [
+    {
+      ...ONE,
+      namespacedSigners: { enabled: true, secrets: [{ namespace: 'team-a', name: 'ca' }] },
+      acme: { solverSecrets: [{ namespace: 'team-a', name: 'ca' }] },
+    },
+    /acme\.solverSecrets\[0\]: team-a\/ca is the Secret of a CA; name another/,
+  ],
   'an account key in the Secret of a CA': [
     { ...ONE, acme: { signers: [{ name: 'example.com/a', accountSecret: 'workload-ca' }] } },
     /acme\.signers\[0\]: Secret "workload-ca" is that of a CA; write another name/,

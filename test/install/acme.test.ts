@@ -40,6 +40,15 @@ test('the Secret of an account key is none of a CA', () => {
   );
 });
 
+test('a Secret that an ACME component reads is none of a CA', () => {
+  const ca = { namespace: 'team-a', name: 'ca' };
+  const signers = { namespacedSigners: true, signerSecrets: [ca] };
+  const acme = { signers: ['example.com/public'], secrets: [ca] };
+  const solverSecrets = DEMO.secrets;
+  for (const more of [{ ...signers, acme }, { ...signers, solverSecrets: [ca] }, { solverSecrets }])
+    assert.throws(() => checkInstallation({ ...DEMO, ...more }), /is that of a CA; name another/);
+});
+
 test('no signer of ACME or of another CA has the name of the components’ own', () => {
   for (const name of [DEMO.servingSigner, 'acmesigners.acme.countersign.dev/team-a.public'])
     for (const more of [

@@ -39,8 +39,8 @@ What values.schema.json cannot say, with the words of src/install/values/check.t
 {{- fail "acme.secrets: they are for AcmeSigners; set namespacedSigners.enabled=true as well" -}}
 {{- end -}}
 {{- $notThere := list $namespace $values.keysNamespace -}}
-{{- include "countersign.checkPlaces" (list "acme.secrets" $values.acme.secrets $notThere) -}}
-{{- include "countersign.checkPlaces" (list "acme.solverSecrets" $values.acme.solverSecrets $notThere) -}}
+{{- include "countersign.checkPlaces" (list "acme.secrets" $values.acme.secrets $notThere $values.namespacedSigners.secrets) -}}
+{{- include "countersign.checkPlaces" (list "acme.solverSecrets" $values.acme.solverSecrets $notThere $values.namespacedSigners.secrets) -}}
 {{- include "countersign.checkCalled" $values.acme -}}
 {{- include "countersign.checkLedger" (list . (append $notThere "kube-system")) -}}
 {{- include "countersign.checkFederation" $values.federation -}}

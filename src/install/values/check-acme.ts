@@ -52,8 +52,9 @@ export function checkAcme(
       'acme.secrets: they are for AcmeSigners; set namespacedSigners.enabled=true as well',
     );
   }
-  checkPlaces('acme.secrets', acme.secrets, notThere);
-  checkPlaces('acme.solverSecrets', acme.solverSecrets, notThere);
+  const unfit = { namespaces: notThere, ofCas: namespacedSigners.secrets };
+  checkPlaces('acme.secrets', acme.secrets, unfit);
+  checkPlaces('acme.solverSecrets', acme.solverSecrets, unfit);
   checkCalled(acme);
 }
 
@@ -75,20 +76,26 @@ function checkAcmeSecret(name: string, at: string, others: readonly CaSecret[]):
 
 /**
  * Rejects namespaces of the components and of the keys, because each namespace here has its own
- * Role and those have theirs.
+ * Role and those have theirs. Rejects Secrets of CAs: no component of ACME reads a CA's key.
  */
 function checkPlaces(
   list: string,
   secrets: AcmeValues['secrets'],
-  notThere: readonly string[],
+  unfit: {
+    readonly namespaces: readonly string[];
+    readonly ofCas: InstallationValues['namespacedSigners']['secrets'];
+  },
 ): void {
   for (const [index, { namespace, name }] of secrets.entries()) {
     const at = `${list}[${index}]`;
     checkNamespace(`${at}.namespace`, namespace);
-    if (notThere.includes(namespace)) {
+    if (unfit.namespaces.includes(namespace)) {
       throw usageError(
         `${at}.namespace: "${namespace}" is for the components or the keys of CAs; write countersign-dns, or the namespace of the team`,
       );
+    }
+    if (unfit.ofCas.some((each) => each.namespace === namespace && each.name === name)) {
+      throw usageError(`${at}: ${namespace}/${name} is the Secret of a CA; name another`);
     }
     if (!isObjectName(name)) {
       throw usageError(
