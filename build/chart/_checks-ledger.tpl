@@ -27,6 +27,9 @@ What the value ledger must not say, with the words of src/install/values/ledger.
 {{- if and $ledger.aggregatedApi (lt $replicas 2) -}}
 {{- fail "ledger.aggregatedApi: while the ledger is away, no namespace of the cluster is deleted; write 2 into components.ledger.replicas" -}}
 {{- end -}}
+{{- if and $ledger.aggregatedApi (eq (include "countersign.namespace" $root) "kube-system") -}}
+{{- fail "ledger.aggregatedApi: the components are in kube-system, where the ledger has another Role for it; write another namespace" -}}
+{{- end -}}
 {{- if and (not $postgres.secret) (or $postgres.url $postgres.ownCa) -}}
 {{- fail "ledger.postgres.secret: it is empty; name the Secret with the password, or leave url and ownCa out" -}}
 {{- end -}}

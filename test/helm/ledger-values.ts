@@ -95,6 +95,15 @@ export const BAD_LEDGER: Readonly<Record<string, readonly [values: object, says:
     { ...ONE, components: { ledger: { enabled: true, replicas: 2 } } },
     /components\.ledger\.replicas: its volume is for one pod, and 2 are wanted; write 1, or name/,
   ],
+  'an aggregated API in the namespace of Kubernetes': [
+    {
+      ...ONE,
+      namespace: 'kube-system',
+      components: { ledger: { enabled: true, replicas: 2 } },
+      ledger: { aggregatedApi: true, postgres: { secret: 'ledger-database' } },
+    },
+    /ledger\.aggregatedApi: the components are in kube-system, where the ledger has another Role/,
+  ],
   'two replicas of everything, and a ledger on one volume': [
     { ...ENABLED, defaults: { replicas: 2 } },
     /components\.ledger\.replicas: its volume is for one pod, and 2 are wanted/,

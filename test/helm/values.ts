@@ -300,6 +300,10 @@ export const BAD: Readonly<Record<string, readonly [values: object, says: RegExp
     { ...ONE, keysNamespace: 'countersign-system' },
     /keysNamespace: "countersign-system" is the namespace of the components; write another one/,
   ],
+  'keys in the namespace of Kubernetes': [
+    { ...ONE, keysNamespace: 'kube-system' },
+    /keysNamespace: "kube-system" is for Kubernetes itself; write another one/,
+  ],
   'keys in the namespace of everybody': [
     { ...ONE, keysNamespace: 'default' },
     /keysNamespace: "default" is shared; write a separate namespace/,

@@ -23,6 +23,9 @@ What values.schema.json cannot say, with the words of src/install/values/check.t
 {{- if eq $values.keysNamespace $namespace -}}
 {{- fail (printf "keysNamespace: \"%s\" is the namespace of the components; write another one: a user who may create Secrets beside ServiceAccounts can mint their tokens" $values.keysNamespace) -}}
 {{- end -}}
+{{- if eq $values.keysNamespace "kube-system" -}}
+{{- fail (printf "keysNamespace: \"%s\" is for Kubernetes itself; write another one: a user who may create Secrets beside ServiceAccounts can mint their tokens" $values.keysNamespace) -}}
+{{- end -}}
 {{- $signers := include "countersign.signers" . | fromJsonArray -}}
 {{- $names := dict -}}
 {{- $secrets := dict -}}

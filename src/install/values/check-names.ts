@@ -9,6 +9,9 @@ import { usageError } from '#base/errors.ts';
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
+/** Namespace of Kubernetes itself, whose ServiceAccounts may do nearly everything. */
+export const KUBE_SYSTEM = 'kube-system';
+
 /** The longest name of an object. */
 const MAX_NAME = 253;
 

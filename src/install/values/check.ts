@@ -10,7 +10,7 @@ import { checkSignerDomain } from '#api/signer/signer-name.ts';
 import { checkAcme, servesAcme } from './check-acme.ts';
 import { checkExternal, servesExternal } from './external.ts';
 import { checkFederation } from './federation.ts';
-import { checkNamespace, checkServedName, isObjectName } from './check-names.ts';
+import { checkNamespace, checkServedName, isObjectName, KUBE_SYSTEM } from './check-names.ts';
 import { checkKeyHolders } from './check-key-holder.ts';
 import { checkLedger } from './ledger.ts';
 import { checkQuantities } from './check-resources.ts';
@@ -66,6 +66,11 @@ export function checkValues(values: InstallationValues, namespace: string): void
       `keysNamespace: "${keysNamespace}" is the namespace of the components; write another one: a user who may create Secrets beside ServiceAccounts can mint their tokens`,
     );
   }
+  if (keysNamespace === KUBE_SYSTEM) {
+    throw usageError(
+      `keysNamespace: "${keysNamespace}" is for Kubernetes itself; write another one: a user who may create Secrets beside ServiceAccounts can mint their tokens`,
+    );
+  }
   const named = signers.map(namedSigner);
   for (const [index, signer] of named.entries()) checkSigner(signer, index, named, keysNamespace);
   const names = named.map(({ name }) => name);
@@ -73,9 +78,9 @@ export function checkValues(values: InstallationValues, namespace: string): void
   checkKeyHolders(values, named);
   checkTeams(namespacedSigners, [namespace, keysNamespace]);
   checkAcme(values, named, [namespace, keysNamespace]);
-  checkLedger(values, [namespace, keysNamespace, 'kube-system']);
+  checkLedger(values, namespace, [namespace, keysNamespace, KUBE_SYSTEM]);
   checkFederation(values.federation);
-  checkUpstreams(values, [namespace, keysNamespace, 'kube-system']);
+  checkUpstreams(values, [namespace, keysNamespace, KUBE_SYSTEM]);
   checkVaults('upstreamVaults', values.upstreamVaults);
   checkExternal(values, names);
   checkVaults('external.vaults', values.external.vaults);

@@ -2,6 +2,7 @@
 /** Checks of the value `ledger`, and the arguments of the ledger. */
 import { usageError } from '#base/errors.ts';
 import { checkpointArguments } from '../checkpoint-arguments.ts';
+import { FRONT_PROXY } from '#ledger/ledger/objects.ts';
 import { COMPONENTS } from '../component-list.ts';
 import type { OptionalParts } from '../installation-plan.ts';
 import { postgresArguments } from '../ledger-database.ts';
@@ -11,13 +12,18 @@ import type { InstallationValues } from './schema.ts';
 /**
  * Rejects invalid values. The chart has the same checks: build/chart/_checks-ledger.tpl.
  *
+ * @param components - their namespace
  * @param notThere - namespaces of components, of keys, and of Kubernetes itself
  * @throws SignerError USAGE
  */
-export function checkLedger(values: InstallationValues, notThere: readonly string[]): void {
+export function checkLedger(
+  values: InstallationValues,
+  components: string,
+  notThere: readonly string[],
+): void {
   const { postgres: database, monitoredSecrets } = values.ledger;
   checkFacts(values);
-  checkAggregatedApi(values);
+  checkAggregatedApi(values, components);
   if (database.secret === '' && (database.url !== '' || database.ownCa)) {
     throw usageError(
       'ledger.postgres.secret: it is empty; name the Secret with the password, or leave url and ownCa out',
@@ -72,9 +78,10 @@ function checkFacts({ ledger: { facts, mode }, components }: InstallationValues)
 
 /**
  * Requires more than one pod: while no replica answers, the API server deletes no namespace of the
- * cluster.
+ * cluster. Rejects the namespace of the Role by which the ledger reads how the API server
+ * authenticates itself: the chart's templates would have two Roles of one name there.
  */
-function checkAggregatedApi(values: InstallationValues): void {
+function checkAggregatedApi(values: InstallationValues, namespace: string): void {
   const { aggregatedApi, postgres: database } = values.ledger;
   if (!aggregatedApi) return;
   const { enabled, wanted } = replicasOf(values);
@@ -91,6 +98,11 @@ function checkAggregatedApi(values: InstallationValues): void {
   if (wanted < 2) {
     throw usageError(
       'ledger.aggregatedApi: while the ledger is away, no namespace of the cluster is deleted; write 2 into components.ledger.replicas',
+    );
+  }
+  if (namespace === FRONT_PROXY.namespace) {
+    throw usageError(
+      'ledger.aggregatedApi: the components are in kube-system, where the ledger has another Role for it; write another namespace',
     );
   }
 }
