@@ -152,6 +152,59 @@ test('14. an issuer error with a PermanentError cause stops checks until a gener
   assert.equal(checks(), 1);
 });
 
+/** A `sign` that waits until the test ends the call with an error. */
+function heldSign(): { readonly sign: typeof ok; readonly end: (error: Error) => Promise<void> } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  return {
+    sign: () => promise,
+    end: async (error) => {
+      reject(error);
+      await it.settle();
+    },
+  };
+}
+
+const CLOSED = new IssuerError('closed', { cause: new PermanentError('the account is closed') });
+
+for (const [what, changed] of [
+  ['a corrected spec', { authority: { url: 'https://b.example.com' } }],
+  ['an issuer created again', undefined],
+] as const) {
+  test(`14. an issuer error of an earlier call does not stop ${what}`, async () => {
+    const { sign, end } = heldSign();
+    it.author.sign = sign;
+    it.api.put(`${CSR}/a`, csrObject('a'));
+    await it.settle();
+    it.author.sign = ok;
+    if (changed === undefined) {
+      it.api.remove(ISSUER);
+      await it.settle();
+      it.api.put(ISSUER, issuerObject({}, { uid: 'issuer-two' }));
+      await it.settle();
+    } else await change(() => ({ spec: issuerObject(changed).spec }));
+    assert.equal(it.ready()?.status, 'True');
+    await end(CLOSED);
+    await it.time.advance(120_000);
+    assert.deepEqual([it.ready()?.status, it.ready()?.reason], ['True', 'Checked']);
+    const { certificate } = it.api.get(`${CSR}/a`)?.status as { readonly certificate?: string };
+    assert.ok(certificate !== undefined, 'the waiting request is signed for the new spec');
+  });
+}
+
+test('14. a permanent issuer error counts after an ordinary one of another request', async () => {
+  const { sign, end } = heldSign();
+  it.author.sign = (request, ...more) =>
+    request.name === 'slow' ? sign(request, ...more) : Promise.reject(new IssuerError('away'));
+  it.api.put(`${CSR}/slow`, csrObject('slow'));
+  it.api.put(`${CSR}/a`, csrObject('a'));
+  await it.settle();
+  assert.equal(it.ready()?.message, 'away');
+  await end(CLOSED);
+  await it.time.advance(120_000);
+  assert.deepEqual([it.ready()?.reason, it.ready()?.message], ['Failed', 'closed']);
+  assert.equal(checks(), 1);
+});
+
 const triggers: [what: string, more: (object: Thing) => Partial<Thing>][] = [
   [
     'an annotation is added',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '#api/object/object.ts';
+import { keyOf, type KubeObject } from '#api/object/object.ts';
 import { SignerError, messageOf } from '#base/errors.ts';
 import { createRateLimiter, type RateLimiter } from '#kube/workqueue/rate-limiter.ts';
 import { runLoop, type ReconcileResult } from '#kube/workqueue/run-loop.ts';
@@ -29,8 +29,13 @@ export interface IssuerControllerInit<Config> {
 
 /** Checks issuers and writes their Ready condition. The only writer of it in this process. */
 export interface IssuerController {
-  /** Reports an IssuerError of `sign`. The issuer becomes not ready and is checked again. */
-  readonly reportError: (key: string, error: ClassifiedError) => void;
+  /**
+   * Reports an IssuerError of `sign`. The issuer becomes not ready and is checked again, unless its
+   * spec is another by then.
+   *
+   * @param issuer - the version that `sign` was called with
+   */
+  readonly reportError: (issuer: KubeObject, error: ClassifiedError) => void;
   /**
    * Reports which verifiers reject the anchors of certificates that `sign` returned, or undefined
    * for none. The Ready condition names them.
@@ -51,10 +56,16 @@ const CHECK_WORKERS = 8;
 const FIRST_REPORT_MS = 1_000;
 const MAX_REPORT_MS = 300_000;
 
+/** An error, and the issuer whose spec it is about. */
+interface ReportedError {
+  readonly issuer: KubeObject;
+  readonly error: ClassifiedError;
+}
+
 /** State of the controller between two reconciles. */
 interface ControllerState<Config> extends IssuerControllerInit<Config> {
   /** Errors that requests reported and no status shows yet. */
-  readonly reported: Map<string, ClassifiedError>;
+  readonly reported: Map<string, ReportedError>;
   /** Rejected anchors by issuer, and the verifiers. */
   readonly rejected: Map<string, string>;
   /**
@@ -88,8 +99,13 @@ export function createIssuerController<Config>(
     }
   });
   return {
-    reportError: (key, error) => {
-      state.reported.set(key, error);
+    reportError: (issuer, error) => {
+      const key = keyOf(issuer.metadata);
+      // A call may end after the spec that it was for was corrected.
+      if (!isOfSameSpec(issuer, issuers.raw(key))) return;
+      const before = state.reported.get(key);
+      const isKnown = before?.error.isPermanent === true && isOfSameSpec(before.issuer, issuer);
+      if (!isKnown) state.reported.set(key, { issuer, error });
       state.adopted.add(key);
       queue.add(key);
     },
@@ -145,8 +161,11 @@ async function reconcile<Config>(
     await writeReady(state, raw, parsed);
     return undefined;
   }
-  const error = reported.get(key);
-  if (error !== undefined) return invalidate(state, { key, raw, error });
+  const report = reported.get(key);
+  if (report !== undefined && isOfSameSpec(report.issuer, raw)) {
+    return invalidate(state, { key, raw, error: report.error });
+  }
+  reported.delete(key);
   if (isTerminallyFailed(raw)) return undefined;
   return check(state, { key, raw, parsed });
 }
@@ -175,7 +194,10 @@ async function invalidate<Config>(
   reported: { readonly key: string; readonly raw: KubeObject; readonly error: ClassifiedError },
 ): Promise<ReconcileResult> {
   const { key, raw, error } = reported;
-  if (isReady(raw)) await writeReady(state, raw, readinessOf(error));
+  // The first ordinary error stays until the next check. A permanent one ends the checks.
+  if (isReady(raw) || (error.isPermanent && !isTerminallyFailed(raw))) {
+    await writeReady(state, raw, readinessOf(error));
+  }
   // Delete it only after the write. If the write fails, the error must be reported again.
   state.reported.delete(key);
   if (error.isPermanent) return undefined;
@@ -253,6 +275,11 @@ function announce(
     action: 'Check',
     note: message,
   });
+}
+
+/** Reports whether both are one object with one spec. */
+function isOfSameSpec({ metadata: one }: KubeObject, other: KubeObject | undefined): boolean {
+  return one.uid === other?.metadata.uid && one.generation === other.metadata.generation;
 }
 
 function forget<Config>(

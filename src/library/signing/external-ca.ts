@@ -83,7 +83,7 @@ async function issue<Config>(
   } catch (error) {
     const classified = classifyError(error);
     outcomes.record(uid, classified);
-    if (classified.how === 'issuer') controller.reportError(keyOf(issuer.metadata), classified);
+    if (classified.how === 'issuer') controller.reportError(issuer, classified);
     return heldBy(classified);
   }
 }
