@@ -120,24 +120,30 @@ const RESERVED_NAMES: ReadonlySet<string> = new Set([
 export function defineAuthority<Config>(
   definition: AuthorityDefinition<Config>,
 ): AuthorityType<Config> {
-  const { name, issuer } = definition;
+  // Authors may pass undefined for an optional field.
+  const {
+    name,
+    issuer,
+    requests = ['CertificateSigningRequest', 'PodCertificateRequest'],
+    secrets = () => [],
+    issuerSpec = (spec: unknown) => spec,
+    allowedExtensions = [],
+  } = definition;
   require(LABEL.test(name) && !RESERVED_NAMES.has(name), 'name', name);
   require(GROUP.test(issuer.group) &&
     !RESERVED_GROUPS.test(issuer.group), 'issuer.group', issuer.group);
   require(VERSION.test(issuer.version), 'issuer.version', issuer.version);
   require(KIND.test(issuer.kind), 'issuer.kind', issuer.kind);
   require(LABEL.test(issuer.plural), 'issuer.plural', issuer.plural);
-  const requests = definition.requests ?? ['CertificateSigningRequest', 'PodCertificateRequest'];
   require(requests.length > 0, 'requests', '[]');
-  const { allowedExtensions = [] } = definition;
   for (const oid of allowedExtensions) require(OID.test(oid), 'allowedExtensions', oid);
   return Object.freeze({
-    secrets: () => [],
-    issuerSpec: (spec: unknown) => spec,
     ...definition,
+    secrets,
+    issuerSpec,
     allowedExtensions: Object.freeze([...allowedExtensions]),
     requests: Object.freeze([...requests]),
-    issuer: Object.freeze({ namespaced: false, ...issuer }),
+    issuer: Object.freeze({ ...issuer, namespaced: issuer.namespaced ?? false }),
   });
 }
 

@@ -24,4 +24,4 @@ export type { Ca, CaMaterial } from './ca.ts';
 export { crd, roles } from './manifests.ts';
 export type { OpenApiSchema, RoleNames } from './manifests.ts';
 export { run } from './run.ts';
-export type { RunOptions } from './run.ts';
+export type { RunOptions } from './options.ts';

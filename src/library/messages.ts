@@ -19,6 +19,10 @@ export function invalidDefinition(field: string, value: string): string {
   return `defineAuthority: ${field} may not be "${value}"`;
 }
 
+export function invalidLimit(option: string, value: number, range: string): string {
+  return `run: ${option} is ${value}; write a number of seconds ${range}`;
+}
+
 export const COPIED_REQUEST = 'pass the request object that sign() was called with, not a copy';
 
 export function unnamedSecret(name: string): string {
