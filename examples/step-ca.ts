@@ -94,8 +94,11 @@ interface Answer {
  */
 function ask(url: URL, ca: string, { signal }: Context, content?: object): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const failed = (cause: Error): void =>
-    reject(new IssuerError(`step-ca cannot be asked: ${cause.message}`, { cause }));
+  const failed = (cause: Error & { readonly code?: string }): void => {
+    // A refused connection to several addresses has a code and no message.
+    const text = cause.message || (cause.code ?? cause.name);
+    reject(new IssuerError(`step-ca cannot be asked: ${text}`, { cause }));
+  };
   const method = content === undefined ? 'GET' : 'POST';
   const asked = httpsRequest(url, { method, signal, ca }, (answer) => {
     const { statusCode: status = 0 } = answer;

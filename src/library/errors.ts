@@ -14,7 +14,7 @@ export interface ConditionOf {
    * Kubernetes, cert-manager, and Countersign. Such a condition is dropped.
    */
   readonly type: string;
-  /** Status, as in `metav1.Condition`. */
+  /** Status, as in `metav1.Condition`. A condition with another is dropped. */
   readonly status: 'True' | 'False' | 'Unknown';
   /** CamelCase, for programs. Cut to 128 characters. */
   readonly reason: string;

@@ -89,6 +89,8 @@ export function anchorRejected(found: string): string {
   return `requests are signed, and ${found}; return or publish the root (docs/reference/verifiers.md)`;
 }
 
+export const ERROR_WITHOUT_MESSAGE = 'an error without a message';
+
 export function unreadableAnchors(fault: string): string {
   return `the CA returned anchors that cannot be parsed: ${fault}`;
 }

@@ -10,6 +10,7 @@ import {
   SetConditionError,
   type ConditionOf,
 } from '../errors.ts';
+import * as messages from '../messages.ts';
 
 /** Meaning of an author's error for the request and its issuer. */
 export interface ClassifiedError extends Pick<NotIssued, 'how' | 'message' | 'afterMs'> {
@@ -39,6 +40,8 @@ const RESERVED_TYPES: ReadonlySet<string> = new Set([
   'Issued',
   'InvalidRequest',
 ]);
+/** Statuses that the API server accepts. An author without types may use others. */
+const STATUSES: ReadonlySet<string> = new Set(['True', 'False', 'Unknown']);
 const CONDITION_TYPE = /^[A-Za-z]([-A-Za-z0-9_.]{0,314}[A-Za-z0-9])?$/;
 
 /**
@@ -57,18 +60,44 @@ export function classifyError(thrown: unknown): ClassifiedError {
       : [],
   );
   const isPermanent = errors.some((each) => each instanceof PermanentError);
-  const common = { message: cut(messageOf(thrown)), isPermanent, ...conditionOf(conditions[0]) };
+  const common = { message: cut(textOf(errors)), isPermanent, ...conditionOf(conditions[0]) };
   if (kind instanceof PendingError) return { ...common, how: 'pending', afterMs: bounded(kind) };
   if (kind instanceof IssuerError) return { ...common, how: 'issuer' };
   return { ...common, how: kind instanceof PermanentError ? 'permanent' : 'retry' };
 }
 
 /**
- * Reports whether the API server would accept the type, and it is not reserved. Other conditions
- * are dropped.
+ * Reports whether the API server would accept type and status, and the type is not reserved. Other
+ * conditions are dropped.
  */
-function isUsable({ type }: ConditionOf): boolean {
-  return CONDITION_TYPE.test(type) && !RESERVED_TYPES.has(type);
+function isUsable({ type, status }: ConditionOf): boolean {
+  return CONDITION_TYPE.test(type) && !RESERVED_TYPES.has(type) && STATUSES.has(status);
+}
+
+/** Returns the first message of an error and its causes, or what else identifies the error. */
+function textOf(errors: readonly unknown[]): string {
+  const text = errors.flatMap(messagesOf).find((each) => each !== '');
+  return text ?? identityOf(errors[0]);
+}
+
+/** Node's error of a refused connection to several addresses has its messages in its parts. */
+function messagesOf(thrown: unknown): readonly string[] {
+  const parts: readonly unknown[] = thrown instanceof AggregateError ? thrown.errors : [];
+  return [thrown, ...parts.slice(0, 1)].map((each) => attemptMessage(each));
+}
+
+/** Returns '' for a value that has no text, such as an object without a prototype. */
+function attemptMessage(thrown: unknown): string {
+  try {
+    return messageOf(thrown);
+  } catch {
+    return '';
+  }
+}
+
+function identityOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return messages.ERROR_WITHOUT_MESSAGE;
+  return 'code' in thrown ? `${thrown.name} ${String(thrown.code)}` : thrown.name;
 }
 
 function cut(message: string): string {
@@ -85,12 +114,16 @@ function truncated({ type, status, reason, message }: ConditionOf): ConditionOf 
 }
 
 function causesOf(thrown: unknown): readonly unknown[] {
-  const found: unknown[] = [];
-  for (let each = thrown; each !== undefined && found.length < MAX_CAUSES;) {
+  const found: unknown[] = [thrown];
+  for (let each = causeOf(thrown); each !== undefined && found.length < MAX_CAUSES;) {
     found.push(each);
-    each = each instanceof Error ? each.cause : undefined;
+    each = causeOf(each);
   }
   return found;
+}
+
+function causeOf(thrown: unknown): unknown {
+  return thrown instanceof Error ? thrown.cause : undefined;
 }
 
 function conditionOf(condition: ConditionOf | undefined): { readonly condition?: ConditionOf } {
