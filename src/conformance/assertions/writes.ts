@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Asserts the writes of a signer: their number, and the fields that it must leave. */
+import { findCondition, hasTrueCondition } from '#api/request/conditions.ts';
 import { membersOf } from '#base/record.ts';
 import { sameBytes } from '#base/bytes.ts';
 import { skip, unless, type AssertionResult } from '../case.ts';
@@ -7,13 +8,15 @@ import { issuedLeafOf, isAssertionResult, readChain } from '../issued-leaf.ts';
 import { firstOf, lastOf, type ObservedRequest } from '../observed-request.ts';
 import type { RequestAssertion } from '../snapshot.ts';
 
-/** Passes when only the runner wrote the request. */
+const APPROVED_BY_OTHER = 'another approver approved it';
+
+/** Passes when only the runner, or another approver instead of it, wrote the request. */
 export const isUntouched: RequestAssertion = (request) => {
   if (request.rejection !== undefined)
     return skip(`the API server refused it: ${request.rejection}`);
   const states = [...new Set(request.versions.map(({ state }) => state))].join(', then ');
-  const others =
-    new Set(request.versions.map((each) => each.resourceVersion)).size - 1 - request.runnerWrites;
+  const decisions = Math.max(request.runnerWrites, wasApproved(request) ? 1 : 0);
+  const others = new Set(request.versions.map((each) => each.resourceVersion)).size - 1 - decisions;
   return unless(
     others <= 0 ? undefined : `${others} writes by others; states: ${states}`,
     `no write but the runner's; it is ${lastOf(request)?.state ?? 'gone'}`,
@@ -25,17 +28,32 @@ export const isUntouched: RequestAssertion = (request) => {
  * or denied it.
  */
 export const waitsForApproval: RequestAssertion = (request, context) => {
-  if (firstOf(request, 'approved') !== undefined) return skip('another approver approved it');
+  if (wasApproved(request)) return skip(APPROVED_BY_OTHER);
   if (lastOf(request)?.state === 'denied') return skip('another approver denied it');
   return isUntouched(request, context);
 };
+
+/**
+ * Passes when the signer leaves a denied request alone. Skips when another approver approved it
+ * before the runner could deny it.
+ */
+export const isLeftDenied: RequestAssertion = (request, context) => {
+  if (wasApproved(request)) return skip(APPROVED_BY_OTHER);
+  const isDenied = request.versions.some(({ conditions }) => findCondition(conditions, 'Denied'));
+  return isDenied ? isUntouched(request, context) : skip('it could not be denied');
+};
+
+/** Reports whether an approver approved it. A poll may miss the version between two writes. */
+function wasApproved({ versions }: ObservedRequest): boolean {
+  return versions.some(({ conditions }) => hasTrueCondition(conditions, 'Approved'));
+}
 
 /** Passes when no version of any request has a certificate without the condition Approved. */
 export const issuesOnlyApproved: (requests: readonly ObservedRequest[]) => AssertionResult = (
   requests,
 ) => {
   const wrong = requests.filter(({ versions }) =>
-    versions.some(({ pem, conditions }) => pem !== '' && !isApproved(conditions)),
+    versions.some(({ pem, conditions }) => pem !== '' && !hasTrueCondition(conditions, 'Approved')),
   );
   const issued = requests.filter((request) => firstOf(request, 'issued') !== undefined).length;
   return unless(
@@ -43,10 +61,6 @@ export const issuesOnlyApproved: (requests: readonly ObservedRequest[]) => Asser
     `${issued} certificates, all approved`,
   );
 };
-
-function isApproved(conditions: readonly { type: string; status: string }[]): boolean {
-  return conditions.some(({ type, status }) => type === 'Approved' && status === 'True');
-}
 
 /** Passes when no request is both refused and issued. */
 export function refusesWithoutCertificate(requests: readonly ObservedRequest[]): AssertionResult {

@@ -18,7 +18,7 @@ import {
 } from '../assertions/validity.ts';
 import {
   isAnsweredInOneWrite,
-  isUntouched,
+  isLeftDenied,
   refusesWithoutCertificate,
   waitsForApproval,
 } from '../assertions/writes.ts';
@@ -138,7 +138,7 @@ export const CSR_CASES: readonly Case<CsrSnapshot>[] = [
     'CSR-04',
     'the signer leaves a denied request alone',
     CSR_SOURCES.conditions,
-    onRequest('denied', isUntouched),
+    onRequest('denied', isLeftDenied),
   ),
   SHARED.foreignName('CSR-05', CSR_SOURCES.signer),
   SHARED.longerName('CSR-06', CSR_SOURCES.signer),
