@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CR_CASES } from '#conformance/certificaterequest/cases.ts';
-import type { AssertionResult, Case } from '#conformance/case.ts';
+import type { AssertionResult } from '#conformance/case.ts';
 import { CSR_CASES } from '#conformance/csr/cases.ts';
 import type { ObservedRequest } from '#conformance/observed-request.ts';
 import { goodCrSnapshot } from '../support/conformance/cr-snapshot.ts';
@@ -14,12 +14,7 @@ import {
   waiting,
   writtenAgain,
 } from '../support/conformance/observed-requests.ts';
-
-function resultOf<S>(cases: readonly Case<S>[], id: string, snapshot: S): AssertionResult {
-  const found = cases.find((each) => each.id === id);
-  assert.ok(found);
-  return found.evaluate(snapshot);
-}
+import { resultOf } from '../support/conformance/result-of.ts';
 
 const byOthers = (request: ObservedRequest): ObservedRequest =>
   Object.assign({}, request, { runnerWrites: 0 });

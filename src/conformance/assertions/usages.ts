@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Compares the usages of a leaf with the requested ones. */
-import { usageBits } from '#pki/extensions/usages.ts';
+import { UNUSABLE_BITS, usageBits } from '#pki/extensions/usages.ts';
 import { unless } from '../case.ts';
 import type { IssuedLeaf } from '../issued-leaf.ts';
 import type { LeafAssertion } from '../snapshot.ts';
@@ -29,10 +29,14 @@ export const hasOnlyRequestedUsages: LeafAssertion = (issued) => {
   );
 };
 
-/** Passes when the leaf has every keyUsage bit and extKeyUsage purpose of `spec.usages`. */
+/**
+ * Passes when the leaf has every keyUsage bit and extKeyUsage purpose of `spec.usages`, except bits
+ * that its key must not have (RFC 8813 §3, RFC 8410 §5).
+ */
 export const hasAllRequestedUsages: LeafAssertion = (issued) => {
   const { has, requested } = usagesOf(issued);
-  const missing = [...requested].filter((usage) => !has.has(usage));
+  const unusable = new Set<string>(UNUSABLE_BITS[issued.leaf.publicKey.algorithm]);
+  const missing = [...requested].filter((usage) => !has.has(usage) && !unusable.has(usage));
   return unless(
     missing.length === 0 ? undefined : `requested but missing: ${missing.join(', ')}`,
     [...has].join(', '),

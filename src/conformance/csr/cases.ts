@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { KEY_TYPES } from '#base/vocabulary.ts';
 import { hasReasonAndMessage, respectsKeyType } from '../assertions/answer.ts';
-import { hasRequestedKey, isNotCa, keyUsageFitsKey, lacksPurpose } from '../assertions/leaf.ts';
+import {
+  hasExtKeyUsage,
+  hasRequestedKey,
+  isNotCa,
+  keyUsageFitsKey,
+  lacksPurpose,
+} from '../assertions/leaf.ts';
 import {
   grantsNoOtherName,
   grantsNoReservedName,
@@ -233,7 +239,7 @@ export const CSR_CASES: readonly Case<CsrSnapshot>[] = [
     'CSR-42',
     'a request for "any" is refused, or the leaf lacks it',
     'RFC 5280 §4.2.1.12',
-    onRequest('anyUsage', orRefused(lacksPurpose('2.5.29.37.0'))),
+    onRequest('anyUsage', orRefused(hasExtKeyUsage)),
   ),
   SHARED.onlyNames('CSR-43', CSR_SOURCES.signer),
   SHARED.onlyAlternativeNames('CSR-44', CSR_SOURCES.signer),
