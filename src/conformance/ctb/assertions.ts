@@ -61,14 +61,14 @@ export const hasCriticalConstraints: AnchorAssertion = ({ extensions }) => {
   return found?.critical === true ? undefined : 'has basicConstraints that are not critical';
 };
 
-/**
- * Requires keyCertSign in a critical keyUsage (RFC 5280 §4.2.1.3: MUST be present, and SHOULD be
- * critical).
- */
-export const hasCriticalKeyCertSign: AnchorAssertion = ({ keyUsage, extensions }) => {
-  if (keyUsage?.has('keyCertSign') !== true) return 'has no keyUsage with keyCertSign';
+/** Requires keyCertSign in keyUsage (RFC 5280 §4.2.1.3: MUST, in CA certificates). */
+export const hasKeyCertSign: AnchorAssertion = ({ keyUsage }) =>
+  keyUsage?.has('keyCertSign') === true ? undefined : 'has no keyUsage with keyCertSign';
+
+/** Requires a critical keyUsage, if there is one (RFC 5280 §4.2.1.3: SHOULD). */
+export const marksKeyUsageCritical: AnchorAssertion = ({ extensions }) => {
   const found = extensions.find(({ oid }) => oid === OID_KEY_USAGE);
-  return found?.critical === true ? undefined : 'has a keyUsage that is not critical';
+  return found?.critical === false ? 'has a keyUsage that is not critical' : undefined;
 };
 
 /** Requires a key identifier (RFC 5280 §4.2.1.2: MUST, in CA certificates). */

@@ -20,7 +20,7 @@ import {
   anchorsIn,
   areDistinct,
   hasCriticalConstraints,
-  hasCriticalKeyCertSign,
+  hasKeyCertSign,
   hasKeyIdentifier,
   hasLongRsaKey,
   hasSubject,
@@ -29,6 +29,7 @@ import {
   isAlreadyValid,
   isCaCertificate,
   isNotExpired,
+  marksKeyUsageCritical,
   onAnchors,
   onEachAnchor,
 } from './assertions.ts';
@@ -167,6 +168,7 @@ const MOUNTED: Readonly<Record<Mount, Text>> = {
 const FIRST_REFUSAL = 22;
 const FIRST_CALL = FIRST_REFUSAL + INVALID_BUNDLES.length;
 const FIRST_MOUNT = FIRST_CALL + CTB_CALLS.length;
+const AFTER_MOUNTS = FIRST_MOUNT + MOUNTS.length;
 
 function group<O extends string>(
   first: number,
@@ -245,9 +247,9 @@ export const CTB_CASES: readonly Case<CtbSnapshot>[] = [
   ),
   must(
     'CTB-09',
-    'every anchor has a critical keyUsage with keyCertSign',
+    'every anchor has a keyUsage with keyCertSign',
     'RFC 5280 §4.2.1.3',
-    onEachAnchor(hasCriticalKeyCertSign),
+    onEachAnchor(hasKeyCertSign),
   ),
   must(
     'CTB-10',
@@ -338,6 +340,12 @@ export const CTB_CASES: readonly Case<CtbSnapshot>[] = [
     isLeftAlone('unlinked'),
   ),
   ...CTB_UPSTREAM,
+  should(
+    `CTB-${AFTER_MOUNTS}`,
+    'keyUsage is critical in every anchor',
+    'RFC 5280 §4.2.1.3',
+    onEachAnchor(marksKeyUsageCritical),
+  ),
 ];
 
 function chainsToBundle(snapshot: CtbSnapshot): AssertionResult {

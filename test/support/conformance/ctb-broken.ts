@@ -2,7 +2,7 @@
 /** For each case of ClusterTrustBundles a signer, or an API server, that breaks it. */
 import { CTB_CALLS, MOUNTS, INVALID_BUNDLES, type CtbSnapshot } from '#conformance/ctb/snapshot.ts';
 import { sequence } from '#pki/der/der-writer.ts';
-import { basicConstraints } from '#pki/extensions/encode-extensions.ts';
+import { basicConstraints, keyUsage } from '#pki/extensions/encode-extensions.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import { bundle, goodCtbSnapshot } from './ctb-snapshot.ts';
 import { NOW, ROOT, authority, instead, leaf, without, type Parts } from './leaf.ts';
@@ -74,4 +74,5 @@ export const CTB_BROKEN: Readonly<Record<string, CtbSnapshot>> = {
       goodCtbSnapshot({ mounts: { ...goodCtbSnapshot().mounts, [name]: FAULT } }),
     ]),
   ),
+  'CTB-53': anchor(instead({ ...keyUsage(['keyCertSign']), critical: false })),
 };
