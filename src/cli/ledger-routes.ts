@@ -3,6 +3,7 @@ import { LEDGER_API } from '#api/signer/own-tls.ts';
 import { delay } from '#app/process.ts';
 import type { Client, RequestInit } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
+import { resend } from '#kube/client/resend.ts';
 import type { LedgerClient, LedgerEndpoint } from './ledger-client.ts';
 
 /**
@@ -19,7 +20,7 @@ export function withLedger(client: Client, place: LedgerEndpoint): Client {
     by: (to: Pick<Client, 'request' | 'stream'>) => Promise<R>,
   ): Promise<R> {
     if (!init.path.startsWith(LEDGER_PATH)) return by(client);
-    return admitted(() => sendToLedger(by));
+    return resend(() => sendToLedger(by), { delay, maxWaitMs: LONGEST_BUSY_MS });
   }
   async function sendToLedger<R>(
     by: (to: Pick<Client, 'request' | 'stream'>) => Promise<R>,
@@ -46,24 +47,8 @@ export function withLedger(client: Client, place: LedgerEndpoint): Client {
 
 const LEDGER_PATH = `/apis/${LEDGER_API.group}/`;
 
-/** Times that a request is sent again after 429, and the wait if the answer has none. */
-const MAX_BUSY_ANSWERS = 5;
-const BUSY_MS = 1_000;
-/** Longest wait, since a proxy in between may name any. */
+/** Longest wait for a busy ledger. */
 const LONGEST_BUSY_MS = 30_000;
-
-/** Sends a request again while the ledger has too many. */
-async function admitted<R>(send: () => Promise<R>): Promise<R> {
-  for (let retries = 0; ; retries += 1) {
-    try {
-      return await send();
-    } catch (error) {
-      const isBusy = error instanceof KubeError && error.status === 429;
-      if (!isBusy || retries === MAX_BUSY_ANSWERS) throw error;
-      await delay(Math.min(error.retryAfter ?? BUSY_MS, LONGEST_BUSY_MS));
-    }
-  }
-}
 
 /** Reports whether the API server does not serve the API, which it reports in two ways. */
 function isNotServed(error: unknown): boolean {

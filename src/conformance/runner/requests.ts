@@ -15,6 +15,7 @@ import {
 } from '../observed-request.ts';
 import { messageOf } from '#base/errors.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
+import { resend } from '#kube/client/resend.ts';
 import type { PermissionRule } from '#kube/resource/permissions.ts';
 import type { Resource } from '#kube/resource/resource.ts';
 import { inParallel } from '#base/in-parallel.ts';
@@ -47,14 +48,8 @@ export interface Creation<T extends KubeObject> {
   readonly version: (object: T, at: number) => ObjectVersion;
 }
 
-/**
- * The number of attempts to create a request, and to decide it: another approver may write at the
- * same moment.
- */
+/** The number of attempts to decide a request. Another approver may write at the same moment. */
 const ATTEMPTS = 5;
-
-/** Milliseconds between two attempts to create a request, without a Retry-After. */
-const CREATE_RETRY_MS = 1_000;
 
 /**
  * A 403 that has nothing to do with the contents of a request: from an authorizer, from the quota
@@ -77,7 +72,7 @@ export async function createPlanned<P extends RequestPlan, T extends KubeObject>
     observationFacts(run, recorder, plan.requested);
   let created: T;
   try {
-    created = await createWithRetries(run, create);
+    created = await resend(create, { ...run, maxWaitMs: run.timeoutMs, isTransient });
   } catch (error) {
     if (!(error instanceof KubeError) || error.status === 0) throw error;
     const rejection = messageOf(error);
@@ -95,21 +90,7 @@ export async function createPlanned<P extends RequestPlan, T extends KubeObject>
   return { plan, observed: () => ({ ...facts(), versions: versions(), runnerWrites }) };
 }
 
-/** Creates the request. Retries while the API server is unavailable or throttles. */
-async function createWithRetries<T>(
-  { delay, signal, timeoutMs }: Run,
-  create: () => Promise<T>,
-): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await create();
-    } catch (error) {
-      if (attempt === ATTEMPTS || !(error instanceof KubeError) || !isTransient(error)) throw error;
-      await delay(Math.min(error.retryAfter ?? CREATE_RETRY_MS, timeoutMs), signal);
-    }
-  }
-}
-
+/** Each attempt to create has a name of its own, so an object of a lost answer is no obstacle. */
 function isTransient({ code }: KubeError): boolean {
   return code === 'KUBE_UNAVAILABLE' || code === 'KUBE_THROTTLED';
 }

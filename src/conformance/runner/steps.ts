@@ -2,6 +2,7 @@
 import { recordOf } from '#base/object-keys.ts';
 import type { Operation } from '../snapshot.ts';
 import { messageOf } from '#base/errors.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 
 /** One call of upstream's tests. Returns the observation, or throws the fault. */
 export type ApiStep = () => Promise<string>;
@@ -21,7 +22,8 @@ export function check(holds: boolean, wrong: string): void {
 }
 
 /**
- * Runs the steps in order. After the first fault the rest are skipped, because they build on it.
+ * Runs the steps in order. After the first that does not succeed the rest are skipped, because they
+ * build on it.
  */
 export async function runSteps<O extends string>(
   names: readonly O[],
@@ -33,6 +35,7 @@ export async function runSteps<O extends string>(
     const operation: Operation =
       broken === undefined ? await runStep(steps[name]) : { skipped: `after ${broken}` };
     if (operation.fault !== undefined) broken = `${name} failed`;
+    else if (operation.skipped !== undefined) broken ??= `${name}, which was skipped`;
     found.push([name, operation]);
   }
   return recordOf(found);
@@ -43,8 +46,23 @@ export async function runStep(step: ApiStep): Promise<Operation> {
     return { seen: await step() };
   } catch (error) {
     if (error instanceof StepSkipped) return { skipped: error.message };
-    return { fault: messageOf(error) };
+    return isNotServed(error) ? { skipped: notServedText(error) } : { fault: messageOf(error) };
   }
+}
+
+/**
+ * HTTP status codes of an API server, or a proxy before it, that is away or throttles. 0: no answer.
+ */
+const NOT_SERVED: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
+
+/** Reports whether a call shows nothing, because the API server did not serve it. */
+export function isNotServed(error: unknown): error is KubeError {
+  return error instanceof KubeError && NOT_SERVED.has(error.status);
+}
+
+/** Returns the reason to skip a step or a case after such a call. */
+export function notServedText(error: KubeError): string {
+  return `the API server did not serve it: ${messageOf(error)}`;
 }
 
 /** Skips all steps for one reason. */

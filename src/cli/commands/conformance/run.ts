@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import type { Kind } from '#conformance/case.ts';
 import { profileOf } from '#conformance/known-signers.ts';
@@ -11,7 +10,8 @@ import { isConformant, jsonReport, type Report } from '#conformance/report/repor
 import { leftLines, textReport } from '#conformance/report/text.ts';
 import type { Output } from '#operations/report.ts';
 import { structuredText } from '#operations/structured-text.ts';
-import { createClient } from '#kube/client/client.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import { resendingClient } from '#kube/client/resend.ts';
 import { EVALUATE } from '#conformance/runner/index.ts';
 import { trackCreatedObjects } from '#conformance/runner/created-objects.ts';
 import { createPermissions } from '#conformance/runner/permissions.ts';
@@ -20,7 +20,7 @@ import { printDocument, printProgress, printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
 import { VERSION } from '#app/version.ts';
-import { monotonic } from '#app/process.ts';
+import { delay, monotonic } from '#app/process.ts';
 
 /** Flags of `countersign conformance`. */
 export interface ConformanceOptions extends UserOptions {
@@ -58,7 +58,8 @@ export async function conformance(options: ConformanceOptions): Promise<number> 
   const interrupt = new AbortController();
   const stop = (): void => interrupt.abort(interrupted());
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-  const { client, connection } = await connectUser(options, 'conformance');
+  const { client: direct, connection } = await connectUser(options, 'conformance');
+  const client = patient(direct, interrupt.signal);
   const clock = Date.now;
   try {
     const kit = await kitOf(options, { client, connection }, interrupt.signal);
@@ -90,6 +91,14 @@ export async function conformance(options: ConformanceOptions): Promise<number> 
   }
 }
 
+/** Longest wait for an API server that throttles the runner. */
+const MAX_THROTTLED_MS = 30_000;
+
+/** A 429 is about the load of the API server, and shows nothing of the signer. */
+function patient(client: Client, signal: AbortSignal): Client {
+  return resendingClient(client, { delay, signal, maxWaitMs: MAX_THROTTLED_MS });
+}
+
 function interrupted(): Error {
   return new Error('interrupted; what was made is removed');
 }
@@ -114,15 +123,18 @@ async function kitOf(
     client,
     connection,
     clientAs: (user, groups) =>
-      createClient({
-        connection,
-        clock: Date.now,
-        monotonic,
-        userAgent,
-        impersonate: { user, groups },
-      }),
+      patient(
+        createClient({
+          connection,
+          clock: Date.now,
+          monotonic,
+          userAgent,
+          impersonate: { user, groups },
+        }),
+        signal,
+      ),
     clientWith: (other) =>
-      createClient({ connection: other, clock: Date.now, monotonic, userAgent }),
+      patient(createClient({ connection: other, clock: Date.now, monotonic, userAgent }), signal),
     signerName: options.signer,
     profile,
     anchors,
@@ -131,7 +143,7 @@ async function kitOf(
     serviceAccount: options.serviceAccount,
     image: options.image,
     clock: Date.now,
-    delay: (milliseconds, aborted) => sleep(milliseconds, undefined, { signal: aborted }),
+    delay,
     random: (size) => randomBytes(size),
     signal,
     timeoutMs: options.timeout * 1000,

@@ -7,6 +7,7 @@ import { messageOf } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
 import type { Connection } from '#kube/client/connection.ts';
 import type { Run } from '../run.ts';
+import { isNotServed, notServedText } from '../steps.ts';
 
 const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
@@ -55,6 +56,8 @@ export async function authenticateWith(
     const { username } = await whoami(client);
     return { username };
   } catch (error) {
+    // Without an answer, the TLS of one side may have rejected the leaf.
+    if (isNotServed(error) && error.status !== 0) return { skipped: notServedText(error) };
     return { fault: `the API server did not accept it: ${messageOf(error)}` };
   } finally {
     await client.close();
