@@ -14,6 +14,11 @@ export interface RunningPod extends KubeObject {
       readonly reason?: string;
       readonly message?: string;
     }[];
+    readonly containerStatuses?: readonly {
+      readonly state?: {
+        readonly waiting?: { readonly reason?: string; readonly message?: string };
+      };
+    }[];
   };
 }
 
@@ -80,11 +85,11 @@ export function readPod(run: Run, name: string): Promise<RunningPod> {
 const POD_POLL_MS = 300;
 
 /**
- * Waits until `isDone`. Without kubelets, or without room on any, a pod without a certificate is
- * not the signer's fault.
+ * Waits until `isDone`. Without kubelets, without room on any, or without the image, a pod that does
+ * not run is not the signer's fault.
  *
  * @returns whether it was in time
- * @throws StepSkipped when no node has accepted the pod for `quietMs`
+ * @throws StepSkipped when no node has accepted the pod, or its image is missing, for `quietMs`
  */
 export async function awaitPod(
   run: Run,
@@ -98,9 +103,9 @@ export async function awaitPod(
     const pod = await readPod(run, name);
     if (isDone(pod)) return true;
     const now = run.clock();
-    const unschedulable = unschedulableText(pod);
-    since = unschedulable === undefined ? undefined : (since ?? now);
-    if (since !== undefined && now - since >= run.quietMs) throw new StepSkipped(unschedulable);
+    const blocked = blockedText(pod);
+    since = blocked === undefined ? undefined : (since ?? now);
+    if (since !== undefined && now - since >= run.quietMs) throw new StepSkipped(blocked);
     if (now >= end) return false;
     await run.delay(POD_POLL_MS, run.signal);
   }
@@ -111,11 +116,25 @@ export function runs(run: Run, name: string, timeoutMs: number): Promise<boolean
   return awaitPod(run, name, ({ status }) => status?.phase === 'Running', timeoutMs);
 }
 
-/** Returns the scheduler's reason why no node accepts the pod, or undefined if it reports none. */
-export function unschedulableText({ status }: RunningPod): string | undefined {
+/** Returns what in the cluster keeps the pod from running, or undefined if nothing is reported. */
+export function blockedText(pod: RunningPod): string | undefined {
+  return unschedulableText(pod) ?? missingImageText(pod);
+}
+
+function unschedulableText({ status }: RunningPod): string | undefined {
   const found = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (found?.status !== 'False' || found.reason !== 'Unschedulable') return undefined;
   return `no node takes the pod: ${found.message ?? found.reason}`;
+}
+
+/** Reasons of a container without its image (pkg/kubelet/images/types.go). */
+const MISSING_IMAGE = /^(?:\w*Image\w*|RegistryUnavailable|SignatureValidationFailed)$/;
+
+function missingImageText({ status }: RunningPod): string | undefined {
+  const reasons = (status?.containerStatuses ?? []).map(({ state }) => state?.waiting);
+  const found = reasons.find((each) => MISSING_IMAGE.test(each?.reason ?? ''));
+  if (found === undefined) return undefined;
+  return `its node has no image for the pod: ${found.reason ?? ''}: ${found.message ?? ''}`;
 }
 
 /** Returns the API server's error for an invalid pod, or undefined if it accepts the pod. */

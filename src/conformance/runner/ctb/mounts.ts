@@ -8,7 +8,7 @@ import { bundleName } from '#api/object/cluster-trust-bundle.ts';
 import { MOUNTS, type Mount } from '#conformance/ctb/snapshot.ts';
 import type { Operation } from '#conformance/snapshot.ts';
 import { inParallel } from '#base/in-parallel.ts';
-import { podOf, readPod, runs, unschedulableText } from '../pods.ts';
+import { podOf, readPod, runs, blockedText } from '../pods.ts';
 import { certificatesRule, coreRule, signerRule } from '../permissions.ts';
 import { StepSkipped, check, skipSteps, runStep } from '../steps.ts';
 import { createBundle, freshCertificate, type CtbRun } from './create-bundle.ts';
@@ -102,8 +102,8 @@ function mount({ run }: CtbRun, name: Mount, sources: Sources): Promise<Operatio
     }
     check(!(await runs(run, name, run.quietMs)), 'it runs');
     const pod = await readPod(run, name);
-    const unschedulable = unschedulableText(pod);
-    if (unschedulable !== undefined) throw new StepSkipped(unschedulable);
+    const blocked = blockedText(pod);
+    if (blocked !== undefined) throw new StepSkipped(blocked);
     const { status } = pod;
     const ready = status?.conditions?.find(({ type }) => type === 'Ready');
     check(

@@ -18,7 +18,7 @@ import { decodePublicKey, type PublicKeyInfo } from '#pki/keys/public-key.ts';
 import { decodeRequest } from '#pki/x509/pkcs10.ts';
 import { awaitPod, podName, podOf, runs } from '../pods.ts';
 import { certificatesRule, coreRule } from '../permissions.ts';
-import { StepSkipped } from '../steps.ts';
+import { StepSkipped, check, runStep } from '../steps.ts';
 import { observationFacts, versionsSince } from '../requests.ts';
 import { untilAnswered, type PcrRun } from './run.ts';
 import type { RunServices } from './services.ts';
@@ -81,17 +81,19 @@ export async function mountVolume(pcr: PcrRun, wanted: VolumeWanted): Promise<Mo
   if (requested === undefined)
     return skipped('its kubelet speaks an older version of the API: the request shows no key');
   const { uid } = request.metadata;
-  const started = await hasStarted(pcr, wanted, uid);
-  const ms = run.clock() - begun;
+  const starts = await runStep(async () => {
+    const started = await hasStarted(pcr, wanted, uid);
+    const ms = run.clock() - begun;
+    check(started, `it does not run after ${ms} ms`);
+    return `it runs after ${ms} ms`;
+  });
   return {
     request,
     observed: () => ({
       ...observationFacts(run, recorder, requested),
       versions: versionsSince(recorder, uid, begunAt(pcr, request), pcrVersion),
     }),
-    starts: started
-      ? { seen: `it runs after ${ms} ms` }
-      : { fault: `it does not run after ${ms} ms` },
+    starts,
   };
 }
 
