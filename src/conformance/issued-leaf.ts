@@ -63,6 +63,11 @@ export function issuedLeafOf(scenario: ScenarioResult): IssuedLeaf | AssertionRe
   return { request: scenario, version, leaf, chain };
 }
 
+/** Returns the server's clock when the certificate was seen: milliseconds since the epoch. */
+export function deliveredAt({ request, version }: IssuedLeaf): number {
+  return request.createdAt + version.at;
+}
+
 /** Reports whether the value is a result instead of a leaf. */
 export function isAssertionResult(value: IssuedLeaf | AssertionResult): value is AssertionResult {
   return 'outcome' in value;

@@ -88,7 +88,9 @@ export interface ObservedRequest {
   readonly isComplete: boolean;
   /** The number of versions that the runner itself wrote after creation: its approval or denial. */
   readonly runnerWrites: number;
-  /** The server's clock at the last version: milliseconds since the epoch. */
+  /** The server's clock at the creation: milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** The server's clock at the end of the run: milliseconds since the epoch. */
   readonly endedAt: number;
   /** The milliseconds that the runner waited for an answer. */
   readonly waitedMs: number;

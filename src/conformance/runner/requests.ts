@@ -68,8 +68,8 @@ export async function createPlanned<P extends RequestPlan, T extends KubeObject>
   { run, recorder, missing, create, treat, version }: Creation<T>,
 ): Promise<PlannedRequest<P>> {
   if (missing !== undefined) return { plan, observed: () => ({ skipped: missing }) };
-  const facts = (): Omit<ObservedRequest, 'versions'> =>
-    observationFacts(run, recorder, plan.requested);
+  const facts = (at: number): Omit<ObservedRequest, 'versions'> =>
+    observationFacts(run, recorder, plan.requested, at);
   let created: T;
   try {
     created = await resend(create, { ...run, maxWaitMs: run.timeoutMs, isTransient });
@@ -80,14 +80,15 @@ export async function createPlanned<P extends RequestPlan, T extends KubeObject>
       const skipped = `the API server neither stored nor rejected it: ${rejection}`;
       return { plan, observed: () => ({ skipped }) };
     }
-    return { plan, observed: () => ({ ...facts(), versions: [], rejection }) };
+    const at = run.clock();
+    return { plan, observed: () => ({ ...facts(at), versions: [], rejection }) };
   }
   const at = run.clock();
   recorder.add(created);
   const runnerWrites = await treat(created);
   const versions = (): readonly ObjectVersion[] =>
     versionsSince(recorder, created.metadata.uid, at, version);
-  return { plan, observed: () => ({ ...facts(), versions: versions(), runnerWrites }) };
+  return { plan, observed: () => ({ ...facts(at), versions: versions(), runnerWrites }) };
 }
 
 /** Each attempt to create has a name of its own, so an object of a lost answer is no obstacle. */
@@ -101,18 +102,24 @@ function rejectsContents({ status, message }: KubeError): boolean {
 }
 
 /**
- * Returns the common facts of every observed request of a run. `endedAt` is the API server's clock.
+ * Returns the common facts of every observed request of a run. `createdAt` and `endedAt` are the API
+ * server's clock.
+ *
+ * @param at - the creation in milliseconds of the local clock
  */
 export function observationFacts<T>(
   run: Run,
   recorder: Recorder<T>,
   requested: RequestedLeaf,
+  at: number,
 ): Omit<ObservedRequest, 'versions'> {
+  const offset = run.client.clockOffset();
   return {
     requested,
     isComplete: recorder.isComplete,
     runnerWrites: 0,
-    endedAt: run.clock() - run.client.clockOffset(),
+    createdAt: at - offset,
+    endedAt: run.clock() - offset,
     waitedMs: run.timeoutMs,
   };
 }

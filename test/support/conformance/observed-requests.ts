@@ -69,6 +69,7 @@ export function request(
     versions,
     isComplete: true,
     runnerWrites: 1,
+    createdAt: NOW,
     endedAt: NOW,
     waitedMs: 30_000,
     ...more,

@@ -81,6 +81,7 @@ export async function mountVolume(pcr: PcrRun, wanted: VolumeWanted): Promise<Mo
   if (requested === undefined)
     return skipped('its kubelet speaks an older version of the API: the request shows no key');
   const { uid } = request.metadata;
+  const firstAt = begunAt(pcr, request);
   const starts = await runStep(async () => {
     const started = await hasStarted(pcr, wanted, uid);
     const ms = run.clock() - begun;
@@ -90,8 +91,8 @@ export async function mountVolume(pcr: PcrRun, wanted: VolumeWanted): Promise<Mo
   return {
     request,
     observed: () => ({
-      ...observationFacts(run, recorder, requested),
-      versions: versionsSince(recorder, uid, begunAt(pcr, request), pcrVersion),
+      ...observationFacts(run, recorder, requested, firstAt),
+      versions: versionsSince(recorder, uid, firstAt, pcrVersion),
     }),
     starts,
   };
