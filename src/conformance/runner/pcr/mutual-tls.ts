@@ -7,7 +7,9 @@ import { issuedLeafOf, isAssertionResult } from '#conformance/issued-leaf.ts';
 import type { ScenarioResult, SkippedScenario } from '#conformance/observed-request.ts';
 import type { Anchors, Operation } from '#conformance/snapshot.ts';
 import { messageOf } from '#base/errors.ts';
+import { OID_CLIENT_AUTH, OID_SERVER_AUTH } from '#pki/der/oids.ts';
 import { encodePem } from '#pki/der/pem.ts';
+import type { Certificate } from '#pki/x509/certificate.ts';
 import type { Run } from '../run.ts';
 
 export interface Peer {
@@ -27,6 +29,8 @@ export async function mutualTls(
   if (server === undefined || client === undefined) {
     return { skipped: 'there are no two leaves whose keys the runner has' };
   }
+  const skipped = unfitText(server, OID_SERVER_AUTH) ?? unfitText(client, OID_CLIENT_AUTH);
+  if (skipped !== undefined) return { skipped };
   try {
     const protocol = await shakeHands(run, server, client);
     return { seen: `${protocol}, both verified with ${anchors.from}` };
@@ -39,13 +43,29 @@ interface Credentials {
   readonly cert: string;
   readonly key: string;
   readonly ca: string[];
+  readonly leaf: Certificate;
+}
+
+/**
+ * Returns why a leaf cannot be used for its side of the connection. The API prescribes no purpose,
+ * so a signer may issue leaves for servers only.
+ */
+function unfitText({ leaf }: Credentials, oid: string): string | undefined {
+  const purposes = leaf.extKeyUsage ?? [oid];
+  return purposes.includes(oid)
+    ? undefined
+    : `the leaf is not for ${oid === OID_SERVER_AUTH ? 'servers' : 'clients'}: ${purposes.join(', ')}`;
+}
+
+function tlsOptions({ cert, key, ca }: Credentials): Omit<Credentials, 'leaf'> {
+  return { cert, key, ca };
 }
 
 function credentialsOf({ scenario, key }: Peer, ca: readonly string[]): Credentials | undefined {
   const issued = issuedLeafOf(scenario);
   if (isAssertionResult(issued) || key === undefined) return undefined;
   const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
-  return { cert: issued.version.pem, key: pem, ca: [...ca] };
+  return { cert: issued.version.pem, key: pem, ca: [...ca], leaf: issued.leaf };
 }
 
 /**
@@ -54,9 +74,9 @@ function credentialsOf({ scenario, key }: Peer, ca: readonly string[]): Credenti
  */
 async function shakeHands(run: Run, own: Credentials, other: Credentials): Promise<string> {
   const [near, far] = duplexPair();
-  const server = createServer({ ...own, requestCert: true, rejectUnauthorized: true });
+  const server = createServer({ ...tlsOptions(own), requestCert: true, rejectUnauthorized: true });
   const connecting = connect({
-    ...other,
+    ...tlsOptions(other),
     socket: near,
     // Leaves of pods name a SPIFFE ID instead of a host.
     checkServerIdentity: () => undefined,
