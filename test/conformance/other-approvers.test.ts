@@ -6,18 +6,21 @@ import { CR_CASES } from '#conformance/certificaterequest/cases.ts';
 import type { AssertionResult } from '#conformance/case.ts';
 import { CSR_CASES } from '#conformance/csr/cases.ts';
 import type { ObservedRequest } from '#conformance/observed-request.ts';
-import { goodCrSnapshot } from '../support/conformance/cr-snapshot.ts';
-import { withScenario } from '../support/conformance/csr-snapshot.ts';
+import { goodCrSnapshot, ready, withCrScenarios } from '../support/conformance/cr-snapshot.ts';
+import { goodCsrSnapshot, withScenario } from '../support/conformance/csr-snapshot.ts';
 import {
   issued,
   pending,
+  request,
+  requested,
+  snapshot,
   waiting,
   writtenAgain,
 } from '../support/conformance/observed-requests.ts';
 import { resultOf } from '../support/conformance/result-of.ts';
 
-const byOthers = (request: ObservedRequest): ObservedRequest =>
-  Object.assign({}, request, { runnerWrites: 0 });
+const byOthers = (made: ObservedRequest): ObservedRequest =>
+  Object.assign({}, made, { runnerWrites: 0 });
 
 test('a request that another approver approves before its denial shows nothing', () => {
   const result = resultOf(CSR_CASES, 'CSR-04', withScenario('denied', byOthers(issued())));
@@ -44,4 +47,36 @@ test('an approval by another approver is no write of the signer', () => {
   assert.equal(foreign(byOthers(waiting())).outcome, 'pass');
   assert.equal(foreign(writtenAgain(byOthers(waiting()))).outcome, 'fail');
   assert.equal(foreign(byOthers(issued())).outcome, 'fail');
+});
+
+const DENIED = 'another approver denied it';
+const denied = (): ObservedRequest =>
+  request(requested(), [snapshot('pending'), snapshot('denied')], { runnerWrites: 0 });
+
+test('a request that another approver denies is none that the signer left unanswered', () => {
+  for (const [id, scenario] of [
+    ['CSR-01', 'plain'],
+    ['CSR-11', 'annotated'],
+    ['CSR-60', 'ECDSAP256'],
+  ] as const) {
+    const { outcome, evidence } = resultOf(CSR_CASES, id, withScenario(scenario, denied()));
+    assert.deepEqual([outcome, evidence], ['skip', DENIED], id);
+  }
+});
+
+test('a burst counts without the requests that another approver denies', () => {
+  const burst = (...requests: readonly ObservedRequest[]): AssertionResult =>
+    resultOf(CSR_CASES, 'CSR-14', goodCsrSnapshot({ burst: requests }));
+  assert.equal(burst(issued(), denied()).outcome, 'pass');
+  assert.equal(burst(waiting(), denied()).outcome, 'fail');
+  assert.equal(burst(denied(), denied()).outcome, 'skip');
+});
+
+test('an issuer that denies an approved request itself has not answered it', () => {
+  const conditions = [
+    ...waiting().versions.flatMap((each) => each.conditions),
+    ready('False', 'Denied'),
+  ];
+  const plain = request(requested(), [snapshot('pending'), snapshot('denied', { conditions })]);
+  assert.equal(resultOf(CR_CASES, 'CR-01', withCrScenarios({ plain })).outcome, 'fail');
 });

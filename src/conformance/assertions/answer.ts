@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Asserts whether, how and how fast a request was answered. */
+import { hasTrueCondition } from '#api/request/conditions.ts';
 import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
 import { unansweredText } from '../issued-leaf.ts';
 import { endText, firstOf, lastOf, type ObservedRequest } from '../observed-request.ts';
@@ -20,15 +21,27 @@ function needsApproval({ requested }: ObservedRequest): boolean {
   return requested.pod === undefined;
 }
 
+const DENIED_BY_OTHER = 'another approver denied it';
+
+/**
+ * Reports whether an approver denied the request, which says nothing about the signer. Signers of
+ * pods deny requests themselves.
+ */
+function isDeniedByApprover(request: ObservedRequest): boolean {
+  const { conditions = [] } = lastOf(request) ?? {};
+  return needsApproval(request) && hasTrueCondition(conditions, 'Denied');
+}
+
 /**
  * Passes when the request was issued. Skips when it is not approved and the runner must not approve
- * it.
+ * it, or when another approver denied it.
  */
 export const isAnswered: RequestAssertion = (request) => {
   const last = lastOf(request);
   if (last === undefined) return fail(`the API server refused it: ${request.rejection ?? ''}`);
   const answer = firstOf(request, 'issued');
   if (answer !== undefined) return pass(`issued ${answer.at} ms after its creation`);
+  if (isDeniedByApprover(request)) return skip(DENIED_BY_OTHER);
   if (last.state === 'denied' || last.state === 'failed') return fail(`it was ${endText(last)}`);
   if (needsApproval(request) && last.state === 'pending') return skip(NOT_APPROVED);
   return fail(unansweredText(request));
@@ -47,6 +60,7 @@ export function respectsKeyType(
     const listed = keyType !== undefined && profile.keyTypes?.includes(keyType);
     const refused = refusedText(request);
     if (refused !== undefined) {
+      if (listed === true && isDeniedByApprover(request)) return skip(DENIED_BY_OTHER);
       if (listed === true) return fail(`the profile lists ${keyType}: ${refused}`);
       return unless(reasonOf?.(request), refused);
     }
@@ -110,11 +124,13 @@ export function areWithinLatency(
   return worst <= latency * 1000 ? pass(text) : fail(`${text}, more than ${latency} s`);
 }
 
-/** Passes when all requests of a burst are issued. */
+/** Passes when all requests of a burst are issued, except those that an approver denied. */
 export function areAllIssued(requests: readonly ObservedRequest[]): AssertionResult {
-  const idle = requests.filter((each) => needsApproval(each) && lastOf(each)?.state === 'pending');
-  if (idle.length === requests.length) return skip(NOT_APPROVED);
-  const issued = requests.filter((request) => firstOf(request, 'issued') !== undefined).length;
-  const text = `${issued} of ${requests.length} issued`;
-  return issued === requests.length ? pass(text) : fail(text);
+  const decided = requests.filter((each) => !isDeniedByApprover(each));
+  if (decided.length === 0) return skip(DENIED_BY_OTHER);
+  const idle = decided.filter((each) => needsApproval(each) && lastOf(each)?.state === 'pending');
+  if (idle.length === decided.length) return skip(NOT_APPROVED);
+  const issued = decided.filter((request) => firstOf(request, 'issued') !== undefined).length;
+  const text = `${issued} of ${decided.length} issued`;
+  return issued === decided.length ? pass(text) : fail(text);
 }
