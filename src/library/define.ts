@@ -75,7 +75,8 @@ export interface AuthorityDefinition<Config> {
   readonly check: (issuer: Issuer<Config>, ctx: Context) => Promise<void>;
   /**
    * Signs one request of a ready issuer. Several calls run at once, but only one at a time for a
-   * request. It runs again after an error, and after a crash possibly for a request that is already
+   * request. A call that exceeds its time counts as ended, so end it when `ctx.signal` aborts. It
+   * runs again after an error, and after a crash possibly for a request that is already
    * signed. If a second certificate matters, make it idempotent by `request.uid`.
    */
   readonly sign: (

@@ -89,6 +89,10 @@ export function anchorRejected(found: string): string {
   return `requests are signed, and ${found}; return or publish the root (docs/reference/verifiers.md)`;
 }
 
+export const NO_CHAIN = 'sign() returned no PEM text in chain';
+
+export const NO_ANCHOR_TEXT = 'sign() returned anchors that are not PEM text';
+
 export const ERROR_WITHOUT_MESSAGE = 'an error without a message';
 
 export function unreadableAnchors(fault: string): string {

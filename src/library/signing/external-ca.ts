@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { keyOf } from '#api/object/object.ts';
 import { SignerError, attempt } from '#base/errors.ts';
+import { membersOf } from '#base/record.ts';
 import type { Certificate } from '#pki/x509/certificate.ts';
 import { readAnchors } from '#pki/x509/trust-bundle.ts';
 import { rejectedAnchor } from '#pki/x509/verifier-rules.ts';
@@ -76,6 +77,7 @@ async function issue<Config>(
   const view = toSigningRequest(object, issuer.spec.signerName, wanted, kept);
   try {
     const signed = await call(issuer.view, (ctx) => authority.sign(view, issuer.view, ctx));
+    requireText(signed);
     const chain = verified(ca, signed, wanted, object);
     controller.reportSuccess(keyOf(issuer.metadata));
     outcomes.forget(uid);
@@ -86,6 +88,17 @@ async function issue<Config>(
     if (classified.how === 'issuer') controller.reportError(issuer, classified);
     return heldBy(classified);
   }
+}
+
+/** @throws SignerError for the answer of an author without types that has no PEM text */
+function requireText(signed: unknown): void {
+  const { chain, anchors } = membersOf(signed);
+  if (typeof chain !== 'string') throw mismatch(messages.NO_CHAIN);
+  if (!['string', 'undefined'].includes(typeof anchors)) throw mismatch(messages.NO_ANCHOR_TEXT);
+}
+
+function mismatch(message: string, cause?: unknown): SignerError {
+  return new SignerError({ code: 'CORRESPONDENCE', disposition: 'authority', message, cause });
 }
 
 /** @throws SignerError if the CA's answer is not a chain for this request */
@@ -134,10 +147,5 @@ function anchorsOf({ anchors }: SignedCertificate): readonly Certificate[] | und
   if (anchors === undefined) return undefined;
   const read = attempt(() => readRoots(anchors));
   if (!(read instanceof SignerError)) return read;
-  throw new SignerError({
-    code: 'CORRESPONDENCE',
-    disposition: 'authority',
-    message: messages.unreadableAnchors(read.message),
-    cause: read,
-  });
+  throw mismatch(messages.unreadableAnchors(read.message), read);
 }
