@@ -79,9 +79,7 @@ export function componentOptions(options: RunOptions): ComponentOptions {
   const { reservedPrefixes = [], ...flags } = given;
   // An author may pass undefined for an option, such as a variable that is not set.
   const set = Object.entries<unknown>(flags).filter(([, value]) => value !== undefined);
-  return {
-    ...defaults.opts<ComponentOptions>(),
-    ...(Object.fromEntries(set) as Partial<ComponentOptions>),
+  return Object.assign(defaults.opts<ComponentOptions>(), Object.fromEntries(set), {
     reservedPrefix: reservedPrefixes,
-  };
+  });
 }

@@ -24,7 +24,7 @@ function needsApproval({ requested }: ObservedRequest): boolean {
 const DENIED_BY_OTHER = 'another approver denied it';
 
 /**
- * Reports whether an approver denied the request, which says nothing about the signer. Signers of
+ * Reports whether an approver denied the request, which shows nothing of the signer. Signers of
  * pods deny requests themselves.
  */
 function isDeniedByApprover(request: ObservedRequest): boolean {

@@ -49,9 +49,10 @@ export const isWithinProfileLifetime: LeafAssertion = (issued, { profile }) => {
 };
 
 /**
- * Passes when the leaf of a pod lives exactly as long as requested, as upstream's tests of projected
- * volumes demand, or `profile.maxDuration` if that is shorter. The API lets a signer issue a shorter
- * leaf of an hour or more, so the case is skipped if the profile does not state the maximum.
+ * Passes when the leaf of a pod lives exactly as long as requested, as upstream's tests of
+ * projected volumes demand, or `profile.maxDuration` if that is shorter. The API lets a signer
+ * issue a shorter leaf of an hour or more, so the case is skipped if the profile does not state the
+ * maximum.
  */
 export const hasExactLifetime: LeafAssertion = (issued, { profile }) => {
   const requested = issued.request.requested.lifetimeSeconds ?? 0;

@@ -85,8 +85,8 @@ export function readPod(run: Run, name: string): Promise<RunningPod> {
 const POD_POLL_MS = 300;
 
 /**
- * Waits until `isDone`. Without kubelets, without room on any, or without the image, a pod that does
- * not run is not the signer's fault.
+ * Waits until `isDone`. Without kubelets, without room on any, or without the image, a pod that
+ * does not run is not the signer's fault.
  *
  * @returns whether it was in time
  * @throws StepSkipped when no node has accepted the pod, or its image is missing, for `quietMs`

@@ -91,7 +91,7 @@ export async function createPlanned<P extends RequestPlan, T extends KubeObject>
   return { plan, observed: () => ({ ...facts(at), versions: versions(), runnerWrites }) };
 }
 
-/** Each attempt to create has a name of its own, so an object of a lost answer is no obstacle. */
+/** Each attempt to create uses a new name, so the object of a lost answer is not in the way. */
 function isTransient({ code }: KubeError): boolean {
   return code === 'KUBE_UNAVAILABLE' || code === 'KUBE_THROTTLED';
 }
@@ -102,8 +102,8 @@ function rejectsContents({ status, message }: KubeError): boolean {
 }
 
 /**
- * Returns the common facts of every observed request of a run. `createdAt` and `endedAt` are the API
- * server's clock.
+ * Returns the common facts of every observed request of a run. `createdAt` and `endedAt` are by the
+ * API server's clock.
  *
  * @param at - the creation in milliseconds of the local clock
  */

@@ -51,7 +51,8 @@ export async function runStep(step: ApiStep): Promise<Operation> {
 }
 
 /**
- * HTTP status codes of an API server, or a proxy before it, that is away or throttles. 0: no answer.
+ * HTTP status codes of an API server, or a proxy before it, that is away or throttles. 0: no
+ * answer.
  */
 const NOT_SERVED: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
 

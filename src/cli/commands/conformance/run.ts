@@ -92,11 +92,11 @@ export async function conformance(options: ConformanceOptions): Promise<number> 
 }
 
 /** Longest wait for an API server that throttles the runner. */
-const MAX_THROTTLED_MS = 30_000;
+const LONGEST_THROTTLE_MS = 30_000;
 
 /** A 429 is about the load of the API server, and shows nothing of the signer. */
 function patient(client: Client, signal: AbortSignal): Client {
-  return resendingClient(client, { delay, signal, maxWaitMs: MAX_THROTTLED_MS });
+  return resendingClient(client, { delay, signal, maxWaitMs: LONGEST_THROTTLE_MS });
 }
 
 function interrupted(): Error {
