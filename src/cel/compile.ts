@@ -7,6 +7,7 @@ import { costOf } from './cost/cost.ts';
 import type { Environment } from './environments.ts';
 import { findIssue } from './validator.ts';
 import { libraryOf, rename } from './library.ts';
+import { keepEntries } from './map-literal.ts';
 import { PatternSet, discardPatterns, type Regex } from './pattern/regex.ts';
 import { children, offsetOf, type Node } from './syntax.ts';
 import { MAX_TYPE_DEPTH, typeDepth } from './type-depth.ts';
@@ -143,19 +144,21 @@ function mostExpensive(ast: Node, environment: Environment): Node {
 }
 
 /**
- * Returns a second tree, which calls our functions in place of those that the library gets wrong.
+ * Returns a second tree, which runs our functions and map literals in place of those that the
+ * library gets wrong.
  */
 function programOf(spec: Spec): Program {
   const parsed = parse(spec);
-  renameCalls(parsed.ast);
+  replaceFaulty(parsed.ast);
   const found = parsed.check();
   if (!found.valid) throw libraryFault(spec, found.error);
   return parsed;
 }
 
-function renameCalls(node: Node): void {
+function replaceFaulty(node: Node): void {
   if (node.op === 'call' || node.op === 'rcall') node.args[0] = rename(node.args[0]);
-  for (const child of children(node)) renameCalls(child);
+  keepEntries(node);
+  for (const child of children(node)) replaceFaulty(child);
 }
 
 type Spec = Pick<ExpressionSpec<boolean>, 'source' | 'where' | 'environment'> & {

@@ -27,7 +27,9 @@ export function findIssue(
 ): Issue | undefined {
   const call = callOf(root);
   const special =
-    call === undefined ? indexIssue(root) : callIssue(root, call, environment, patterns);
+    call === undefined
+      ? (indexIssue(root) ?? keyIssue(root))
+      : callIssue(root, call, environment, patterns);
   const own = special ?? dynamicTypeIssue(root);
   if (own !== undefined) return own;
   for (const child of operands(root, call)) {
@@ -62,6 +64,12 @@ function mixed({ args }: Call): readonly Node[] {
 function indexIssue(node: Node): Issue | undefined {
   if (node.op !== '[]' || !/^(?!list<|map<)/.test(typeOf(node.args[0]) ?? '')) return undefined;
   return { node, message: '[ ] works on lists and maps only; write a field as .name' };
+}
+
+/** Rejects a map literal with keys that a look-up would not find: the library compares objects. */
+function keyIssue(node: Node): Issue | undefined {
+  if (node.op !== 'map' || !(typeOf(node) ?? '').startsWith('map<uint')) return undefined;
+  return { node, message: 'keys of a map cannot be of type uint; write 1 in place of 1u' };
 }
 
 /**

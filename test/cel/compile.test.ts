@@ -72,6 +72,7 @@ const INVALID = [
     'cannot use the RE2 pattern "(?=a)": ',
   ],
   ['a field by index', 'csr["dnsNames"].size() == 1', 1, 1, '[ ] works on lists and maps only'],
+  ['uint keys of a map', '1u in {1u: true}', 1, 7, 'keys of a map cannot be of type uint'],
 ] as const;
 
 for (const [what, source, line, column, words] of INVALID) {

@@ -16,6 +16,11 @@ export const TRUE: readonly string[] = [
   "'a.b.c'.split('.') == ['a', 'b', 'c'] && 'ab'.split('') == ['a', 'b']",
   "['a', 'b'].join('-') == 'a-b' && 'aXbX'.replace('X', '$&') == 'a$&b$&'",
   "int('-7') == -7 && string(7) == '7' && string(int('+7')) == '7'",
+  // map literals
+  "['constructor', 'prototype', '__proto__'].all(k, k in {k: 1} && {k: 1}[k] == 1)",
+  "'prototype' in {'prototype': 'a', 'shop': 'b'} && !('toString' in {'shop': 'b'})",
+  "size({'__proto__': 1, 'b': 2}) == 2 && {} != {'constructor': 1} && {'a': 1} == {'a': 1}",
+  "{1: 'a', 2: 'b'}.all(k, k == 1 || k == 2) && 1 in {1: 'a'} && {true: 'a'}[true] == 'a'",
   // patterns
   "'abc'.matches('b') && !'abc'.matches('^b') && 'a\\nb'.matches('a\\\\sb')",
   "'x-12-y-3'.find('[0-9]+') == '12' && 'x'.find('[0-9]+') == ''",
