@@ -20,15 +20,23 @@ export function isHeadless({ spec }: Service): boolean {
 }
 
 /**
+ * Limit on labels of a selector. Common ones have up to six. The API server accepts tens of
+ * thousands from any user who may create a Service, and every request of a pod in its namespace
+ * compares them.
+ */
+export const MAX_SELECTOR_LABELS = 32;
+
+/**
  * Reports whether the endpoints of a Service are the pods that its selector selects. Returns false
  * for an ExternalName, which is an alias for a name elsewhere. Returns false without a selector,
  * because another writer makes the endpoints. Returns false for a Service that is being deleted,
- * which soon has none.
+ * which soon has none, and above {@link MAX_SELECTOR_LABELS}.
  */
 export function hasSelectedEndpoints({ spec, metadata }: Service): boolean {
   const { type, selector = {} } = spec ?? {};
-  const isSelector = type !== 'ExternalName' && Object.keys(selector).length > 0;
-  return isSelector && metadata.deletionTimestamp === undefined;
+  if (type === 'ExternalName' || metadata.deletionTimestamp !== undefined) return false;
+  const labels = Object.keys(selector).length;
+  return labels > 0 && labels <= MAX_SELECTOR_LABELS;
 }
 
 /** Reports whether a Service selects pods with these labels in its own namespace. */
@@ -36,6 +44,7 @@ export function selectsLabels(
   service: Service,
   labels: Readonly<Record<string, string>> = {},
 ): boolean {
-  const wanted = Object.entries(service.spec?.selector ?? {});
-  return hasSelectedEndpoints(service) && wanted.every(([key, value]) => labels[key] === value);
+  if (!hasSelectedEndpoints(service)) return false;
+  const { selector = {} } = service.spec ?? {};
+  return Object.keys(selector).every((key) => labels[key] === selector[key]);
 }

@@ -159,6 +159,34 @@ test('the watch of Services ends with the last signer that asks for them', async
   await made.reader.stop();
 });
 
+test('the watch keeps no selector that is too long to name a pod', async () => {
+  const made = stage();
+  for (const [name, count] of [
+    ['common', 32],
+    ['long', 4_000],
+  ] as const) {
+    const labels = Array.from({ length: count }, (_, at) => [`label-${at}`, 'a'] as const);
+    const stored = { resourceVersion: '1', creationTimestamp: '2026-11-21T06:00:00Z' };
+    made.put(`/api/v1/namespaces/team-a/services/${name}`, {
+      apiVersion: 'v1',
+      kind: 'Service',
+      spec: { selector: Object.fromEntries(labels) },
+      metadata: { namespace: 'team-a', name, uid: name, ...stored },
+    });
+  }
+  made.reader.serve([NAMING]);
+  await until('Services are listed', 5_000, () =>
+    Promise.resolve(made.reader.notReady().length === 0),
+  );
+  const { services = [] } = (await made.reader.gather(podRequest(), NAMING)) ?? {};
+  const kept = services.map(({ metadata, spec }) => [
+    metadata.name,
+    Object.keys(spec?.selector ?? {}).length,
+  ]);
+  assert.deepEqual(Object.fromEntries(kept), { common: 32, long: 0 });
+  await made.reader.stop();
+});
+
 test('the end of a Service watch deletes none; a removed signer gets no series again', async () => {
   const { component, reader, put } = stage();
   const stored = { resourceVersion: '1', creationTimestamp: '2026-11-21T06:00:00Z' };

@@ -102,6 +102,20 @@ test('the leaf has the names of every Service that selects the pod, and of no ot
   ]);
 });
 
+/** A selector of this many labels, and the labels of a pod that it selects. */
+function manyLabels(count: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`label-${at}`, 'a']));
+}
+
+test('a Service whose selector has more than 32 labels names no pod', () => {
+  const selector = manyLabels(32);
+  const labels = { ...selector, more: 'a' };
+  const plan = (wanted: typeof selector): PodPlan =>
+    planOf({ services: [service('web', { selector: wanted })], pod: pod({}, { labels }) });
+  assert.equal(namesOf(plan(selector))[0], 'web.team-a.svc');
+  waitsWith(plan(labels), 'SERVICE_DOES_NOT_SELECT_POD', /no Service of namespace team-a selects/);
+});
+
 for (const [law, found] of [
   ['an ExternalName', service('web', { type: 'ExternalName' })],
   ['a Service without selector', service('web', { selector: {} })],

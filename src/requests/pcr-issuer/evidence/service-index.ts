@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Service } from '#api/object/service.ts';
+import { MAX_SELECTOR_LABELS, type Service } from '#api/object/service.ts';
 import { SERVICES } from '#kube/resource/core-v1.ts';
 import { createReflector, type Reflector } from '#kube/watch/reflector.ts';
 import { createWatchSet } from '#kube/watch/watch-set.ts';
@@ -82,10 +82,14 @@ export function createServiceIndex(
   };
 }
 
-/** Returns some 300 bytes of a Service, which has about 2,000. */
+/**
+ * Returns some 300 bytes of a Service, which has about 2,000. Leaves out a selector that is too
+ * long to name a pod, which takes up to ten megabytes.
+ */
 function reduced({ apiVersion, kind, metadata, spec }: Service): Service {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp } = metadata;
-  const { type, clusterIP, selector } = spec ?? {};
+  const { type, clusterIP, selector = {} } = spec ?? {};
+  const isKept = Object.keys(selector).length <= MAX_SELECTOR_LABELS;
   return {
     apiVersion,
     kind,
@@ -100,7 +104,7 @@ function reduced({ apiVersion, kind, metadata, spec }: Service): Service {
     spec: {
       ...(type === undefined ? {} : { type }),
       ...(clusterIP === undefined ? {} : { clusterIP }),
-      ...(selector === undefined ? {} : { selector }),
+      ...(isKept ? { selector } : {}),
     },
   };
 }
