@@ -86,6 +86,9 @@ function split(text: string, separator: string): readonly string[] {
   return separator === '' ? characters(text) : text.split(separator);
 }
 
+/** Matches between characters. An empty string would match inside of a surrogate pair, too. */
+const BETWEEN = /(?:)/gu;
+
 /** Returns the worst case: `with` is inserted before each character. */
 function replaced([text, , substitute]: readonly Bound[]): Bound {
   const size = (text?.size ?? 1) + ((text?.size ?? 1) + 1) * (substitute?.size ?? 1);
@@ -162,7 +165,7 @@ export const STRINGS: readonly CelFunction[] = [
   {
     name: 'replace',
     signatures: method('string, string', 'string', (text: string, part: string, by: string) =>
-      text.replaceAll(part, () => by),
+      text.replaceAll(part === '' ? BETWEEN : part, () => by),
     ),
     price: { result: replaced, cost: (args) => 2 * compared(args) + 0.5 * replaced(args).size },
   },

@@ -15,6 +15,7 @@ export const TRUE: readonly string[] = [
   "'abcabc'.lastIndexOf('bc') == 4 && 'a'.indexOf('z') == -1",
   "'a.b.c'.split('.') == ['a', 'b', 'c'] && 'ab'.split('') == ['a', 'b']",
   "['a', 'b'].join('-') == 'a-b' && 'aXbX'.replace('X', '$&') == 'a$&b$&'",
+  "'😀a'.replace('', '-') == '-😀-a-' && ''.replace('', 'b') == 'b'",
   "int('-7') == -7 && string(7) == '7' && string(int('+7')) == '7'",
   // map literals
   "['constructor', 'prototype', '__proto__'].all(k, k in {k: 1} && {k: 1}[k] == 1)",
