@@ -209,7 +209,8 @@ test('key, certificate and kubeconfig have mode 0600 and lie in --out', async ()
   assert.deepEqual([code, stderr], [0, '']);
   const out = join(directory, 'out');
   const files = readdirSync(out).sort();
-  assert.deepEqual(files, ['jane_.._x.crt', 'jane_.._x.key', 'jane_.._x.kubeconfig']);
+  const names = ['crt', 'key', 'kubeconfig', 'lock'].map((each) => `jane_.._x.${each}`);
+  assert.deepEqual(files, names);
   for (const file of files) assert.equal(statSync(join(out, file)).mode & 0o777, 0o600, file);
   const { users } = parse(readFileSync(join(out, 'jane_.._x.kubeconfig'), 'utf8')) as Kubeconfig;
   const key = Buffer.from(users[0]?.user['client-key-data'] ?? '', 'base64').toString();
@@ -244,7 +245,7 @@ test('no key remains when the request was not created', async () => {
   const { code, stderr } = await run({}, { status: 403, reason: 'Forbidden' });
   assert.notEqual(code, 0);
   assert.match(stderr, /403/);
-  assert.deepEqual(readdirSync(join(directory, 'out')), []);
+  assert.deepEqual(readdirSync(join(directory, 'out')), ['jane_.._x.lock']);
 });
 
 test('a file that others could read is replaced by one that they cannot', async () => {
@@ -260,7 +261,7 @@ test('a certificate for another key is not written', async () => {
   const { code, stderr } = await run({ certificate: base64(other) });
   assert.notEqual(code, 0);
   assert.match(stderr, /it is for another key; the key is kept, and nothing else was written/);
-  assert.deepEqual(readdirSync(join(directory, 'out')), ['jane_.._x.key']);
+  assert.deepEqual(readdirSync(join(directory, 'out')), ['jane_.._x.key', 'jane_.._x.lock']);
 });
 
 for (const type of ['Denied', 'Failed']) {
@@ -269,6 +270,6 @@ for (const type of ['Denied', 'Failed']) {
     const { code, stderr } = await run({ conditions: [why] });
     assert.notEqual(code, 0);
     assert.match(stderr, new RegExp(`is ${type}: NotYou: not today`));
-    assert.deepEqual(readdirSync(join(directory, 'out')), []);
+    assert.deepEqual(readdirSync(join(directory, 'out')), ['jane_.._x.lock']);
   });
 }

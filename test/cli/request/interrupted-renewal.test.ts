@@ -5,98 +5,17 @@
  */
 import assert from 'node:assert/strict';
 import { X509Certificate, createPrivateKey } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { test, type TestContext } from 'node:test';
-import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import { test } from 'node:test';
 import { recordOf } from '#base/object-keys.ts';
-import { decodePem, encodePem } from '#pki/der/pem.ts';
 import { decodePkcs12 } from '#pki/keystores/decode-pkcs12.ts';
-import { decodeRequest } from '#pki/x509/pkcs10.ts';
-import { countersign, type CommandResult } from '../../support/cluster/countersign.ts';
-import { openWrittenServer } from '../../support/cluster/silent-server.ts';
-import { certificateDer, named } from '../../support/pki/certificate-der.ts';
-import { generalizedTime, seq } from '../../support/pki/der.ts';
+import { PASSWORD, renewals, type Renewals } from './renewals.ts';
 
-const HOUR_MS = 3_600_000;
-const PASSWORD = 'secret12345';
-
-/** A certificate for the key of the request, issued an hour ago. */
-function issue(request: string, lifeMs: number): string {
-  const pem = Buffer.from(request, 'base64').toString();
-  const { publicKey } = decodeRequest(decodePem(pem, 'CERTIFICATE REQUEST'));
-  const start = Date.now() - HOUR_MS;
-  const time = (at: number): Uint8Array =>
-    generalizedTime(new Date(at).toISOString().replaceAll(/[-:T]|\.\d+/g, ''));
-  const validity = seq(time(start), time(start + lifeMs));
-  const der = certificateDer({ subject: named('jane'), spki: publicKey.spki, validity });
-  return encodePem('CERTIFICATE', der);
-}
-
-interface Renewals {
-  readonly out: string;
-  readonly pkcs12: string;
-  readonly request: () => Promise<CommandResult>;
-  /** Runs `request --renew`, as cron does. */
-  readonly renew: (pkcs12?: string) => Promise<CommandResult>;
-  readonly issued: () => number;
-  /** Sets the life of the next certificates: 66% of it have passed, or not. */
-  readonly issueOld: (isOld: boolean) => void;
-}
-
-async function renewals(t: TestContext): Promise<Renewals> {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-renew-'));
-  const password = join(folder, 'password');
-  writeFileSync(password, PASSWORD);
-  const stored: CertificateSigningRequest[] = [];
-  let lifeMs = 24 * HOUR_MS;
-  const server = await openWrittenServer((incoming, response) => {
-    const answer = (code: number, body: object): void => {
-      response.writeHead(code, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(body));
-    };
-    const { pathname } = new URL(incoming.url ?? '', 'http://x');
-    const found = stored.find(({ metadata }) => pathname.endsWith(`/${metadata.name}`));
-    if (incoming.method === 'GET' && found !== undefined) answer(200, found);
-    else if (incoming.method === 'GET') answer(404, { code: 404, reason: 'NotFound' });
-    else {
-      void text(incoming).then((body) => {
-        const made = JSON.parse(body) as CertificateSigningRequest;
-        const certificate = Buffer.from(issue(made.spec.request, lifeMs)).toString('base64');
-        stored.push({ ...made, status: { certificate } });
-        answer(201, made);
-      });
-    }
-  });
-  t.after(() => {
-    rmSync(folder, { recursive: true });
-    return server.close();
-  });
-  const out = join(folder, 'out');
-  const pkcs12 = join(folder, 'jane.p12');
-  const request = (file: string, ...more: readonly string[]): Promise<CommandResult> => {
-    const flags = ['--signer', 'example.com/people', '--name', 'jane', '--out', out];
-    const files = ['--pkcs12', file, '--pkcs12-password-file', password];
-    const { kubeconfig } = server;
-    return countersign(['request', ...flags, ...files, '--kubeconfig', kubeconfig, ...more]);
-  };
-  return {
-    out,
-    pkcs12,
-    request: () => request(pkcs12),
-    renew: (file = pkcs12) => request(file, '--renew'),
-    issued: () => stored.length,
-    issueOld: (isOld) => {
-      lifeMs = (isOld ? 1.1 : 24) * HOUR_MS;
-    },
-  };
-}
-
-/** Expects every file to hold the certificate of `jane.crt`, and nothing else to remain. */
+/** Expects every file but the lock to hold the certificate of `jane.crt`, and no other file. */
 async function agree({ out, pkcs12 }: Renewals): Promise<void> {
-  assert.deepEqual(readdirSync(out).sort(), ['jane.crt', 'jane.key', 'jane.kubeconfig']);
+  const names = ['jane.crt', 'jane.key', 'jane.kubeconfig', 'jane.lock'];
+  assert.deepEqual(readdirSync(out).sort(), names);
   const certificate = new X509Certificate(readFileSync(join(out, 'jane.crt')));
   const key = readFileSync(join(out, 'jane.key'), 'utf8');
   assert.equal(certificate.checkPrivateKey(createPrivateKey(key)), true);

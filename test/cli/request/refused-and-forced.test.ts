@@ -109,7 +109,7 @@ for (const type of ['Denied', 'Failed']) {
     assert.equal(code, 2, stderr);
     assert.match(stderr, new RegExp(`is ${type}: No: not you`));
     assert.equal(written.length, 1);
-    assert.deepEqual(readdirSync(out), []);
+    assert.deepEqual(readdirSync(out), ['jane.lock']);
   });
 }
 
@@ -118,7 +118,7 @@ test('a request that the API server rejects leaves no key file', async (t) => {
   const out = directory(t);
   const { code } = await countersign([...ASK, out, '--kubeconfig', server.kubeconfig]);
   assert.equal(code, 1);
-  assert.deepEqual(readdirSync(out), []);
+  assert.deepEqual(readdirSync(out), ['jane.lock']);
 });
 
 test('a request that may have been created keeps its key file', async (t) => {
@@ -126,7 +126,7 @@ test('a request that may have been created keeps its key file', async (t) => {
   const out = directory(t);
   const { code } = await countersign([...ASK, out, '--kubeconfig', server.kubeconfig]);
   assert.equal(code, 1);
-  assert.deepEqual(readdirSync(out), ['jane.key']);
+  assert.deepEqual(readdirSync(out), ['jane.key', 'jane.lock']);
 });
 
 /** RFC 5480 §3: an ECDSA key cannot encipher keys, so its leaf would have no usage. */

@@ -18,11 +18,11 @@ Examples:
 
 With --renew it is safe to repeat: the files in --out and of --pkcs12 stay as they are until a new certificate is
 there. Then it replaces all of them, also if one is absent or belongs to another certificate. Of the PKCS#12 file it
-notices only the absence.
+notices only the absence. A second run for the same files fails while the first writes them: <name>.lock stays for that.
 
 Exit codes:
   0  the certificate is written, or not due yet  2  the command line is wrong; it was denied, failed or
-  1  the API server or a file refused                took too long`;
+  1  the API server or a file refused                took too long; another run writes the files`;
 
 /** Adds `countersign request`, which creates a key and a request and, once signed, a kubeconfig. */
 export function addRequestCommand(root: Command): void {

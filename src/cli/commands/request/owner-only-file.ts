@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { usageError } from '#base/errors.ts';
 import { quote } from '#base/quote.ts';
 
-const OWNER_ONLY = 0o600;
+/** Mode of files with or beside a private key. */
+export const OWNER_ONLY = 0o600;
 
 /** Limit in UTF-16 units, so that the name with `.kubeconfig` is valid in every file system. */
 const MAX_FILE_STEM = 200;

@@ -33,6 +33,7 @@ import {
 } from './request-object.ts';
 import { isDue, type CertificateFiles } from './renewal.ts';
 import { unansweredHint } from './served-names.ts';
+import { whileLocked } from './while-locked.ts';
 import { renderKubeconfig, type ClientKubeconfig } from './kubeconfig-file.ts';
 import { preparePkcs12, type Pkcs12Options } from './pkcs12-file.ts';
 import type { Output } from '#operations/report.ts';
@@ -70,7 +71,8 @@ const HINT_MS = 3_000;
 
 /**
  * Runs `countersign request`. With `--renew` it creates a request only if the certificate is due,
- * and replaces the files only once it has the new certificate.
+ * and replaces the files only once it has the new certificate. One process at a time writes the
+ * files of a name.
  *
  * @throws SignerError NAME_INVALID or USAGE for a request that no signer accepts, or that the
  * signer would refuse for good. Nothing is written then.
@@ -91,32 +93,34 @@ export async function request(options: RequestOptions): Promise<void> {
   try {
     await requireAcceptedBySigner(client, object);
     await mkdir(options.out, { recursive: true });
-    if (files.pkcs12 !== undefined) await requireWritable(files.pkcs12);
-    const keyFile = options.renew ? `${base}.next.key` : files.key;
-    if (options.renew) await replaceFiles([[keyFile, pem]]);
-    else await writeNewKey(keyFile, pem);
-    const made = await create(client, object).catch(async (error: unknown) => {
-      // The request was not created, so nothing needs this key.
-      if (!mayHaveLanded(error)) await rm(keyFile, { force: true });
-      throw error;
-    });
-    progress(options, `${objectOf(made)} created`);
-    const answer = await issued(client, made, options, keyFile);
-    const certificate = issuedChain(answer, publicKeyOf(key));
-    const user = { user: options.name, certificate, key: pem };
-    await replaceFiles([
-      ...(await renderPkcs12(options.name, key, certificate)),
-      ...(await renderClientFiles(connection, files.kubeconfig, user)),
-      [files.key, pem],
-      // The certificate is last: the files of an interrupted run do not fit it, so that the next
-      // --renew replaces them.
-      [files.certificate, certificate],
-    ]);
-    if (options.renew) await rm(keyFile, { force: true });
-    printWritten(options, {
-      certificateSigningRequest: made.metadata.name,
-      signerName: options.signer,
-      files,
+    await whileLocked(base, async () => {
+      if (files.pkcs12 !== undefined) await requireWritable(files.pkcs12);
+      const keyFile = options.renew ? `${base}.next.key` : files.key;
+      if (options.renew) await replaceFiles([[keyFile, pem]]);
+      else await writeNewKey(keyFile, pem);
+      const made = await create(client, object).catch(async (error: unknown) => {
+        // The request was not created, so nothing needs this key.
+        if (!mayHaveLanded(error)) await rm(keyFile, { force: true });
+        throw error;
+      });
+      progress(options, `${objectOf(made)} created`);
+      const answer = await issued(client, made, options, keyFile);
+      const certificate = issuedChain(answer, publicKeyOf(key));
+      const user = { user: options.name, certificate, key: pem };
+      await replaceFiles([
+        ...(await renderPkcs12(options.name, key, certificate)),
+        ...(await renderClientFiles(connection, files.kubeconfig, user)),
+        [files.key, pem],
+        // The certificate is last: the files of an interrupted run do not fit it, so that the next
+        // --renew replaces them.
+        [files.certificate, certificate],
+      ]);
+      if (options.renew) await rm(keyFile, { force: true });
+      printWritten(options, {
+        certificateSigningRequest: made.metadata.name,
+        signerName: options.signer,
+        files,
+      });
     });
   } finally {
     await client.close();
