@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { revokeOrder } from '#cli/commands/acme/revoke.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { encodePem } from '#pki/der/pem.ts';
 import { order } from '../../acme/acme/requests/build.ts';
+import { countersign, type CommandResult } from '../../support/cluster/countersign.ts';
+import { openWrittenServer } from '../../support/cluster/silent-server.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 import { ca, link } from '../../support/pki/chain.ts';
 
@@ -55,8 +57,8 @@ const patches = ({ requests }: RecordedClient): readonly unknown[] =>
 
 test('revokes an unused certificate by an annotation on its Order', async () => {
   const client = cluster('another certificate');
-  const { text, isRefused } = await revokeOrder(client, 'order/web-1', OPTIONS);
-  assert.ok(!isRefused);
+  const { text, report } = await revokeOrder(client, 'order/web-1', OPTIONS);
+  assert.equal(report.outcome, 'requested');
   assert.match(
     text,
     /^Requested revocation of the certificate with serial [0-9a-f]+ \(superseded\)/,
@@ -73,8 +75,8 @@ test('revokes an unused certificate by an annotation on its Order', async () => 
 
 test('a certificate that is in use is not revoked, and the command says what uses it', async () => {
   const client = cluster(PEM);
-  const { text, isRefused } = await revokeOrder(client, 'web-1', OPTIONS);
-  assert.ok(isRefused);
+  const { text, report } = await revokeOrder(client, 'web-1', OPTIONS);
+  assert.equal(report.outcome, 'refused');
   assert.match(text, /Certificate team-a\/web has it in Secret team-a\/web-tls\n/);
   assert.match(text, /Pod team-a\/app mounts Secret team-a\/web-tls\n/);
   assert.doesNotMatch(text, /other/);
@@ -84,8 +86,9 @@ test('a certificate that is in use is not revoked, and the command says what use
 
 test('with --force it is revoked all the same', async () => {
   const client = cluster(PEM);
-  const { isRefused } = await revokeOrder(client, 'web-1', { ...OPTIONS, force: true });
-  assert.ok(!isRefused && patches(client).length === 1);
+  const { report } = await revokeOrder(client, 'web-1', { ...OPTIONS, force: true });
+  assert.equal(report.outcome, 'requested');
+  assert.equal(patches(client).length, 1);
 });
 
 test('a dry run writes no annotation', async () => {
@@ -99,8 +102,8 @@ test('a dry run writes no annotation', async () => {
 });
 
 test('who may not read the Secret must assume that the certificate is in use', async () => {
-  const { isRefused } = await revokeOrder(cluster(undefined), 'web-1', OPTIONS);
-  assert.ok(isRefused);
+  const { report } = await revokeOrder(cluster(undefined), 'web-1', OPTIONS);
+  assert.equal(report.outcome, 'refused');
 });
 
 test('an Order without a certificate has nothing to revoke', async () => {
@@ -110,4 +113,43 @@ test('an Order without a certificate has nothing to revoke', async () => {
     revokeOrder(client, 'web-1', OPTIONS),
     /Order team-a\/web-1 has no certificate/,
   );
+});
+
+/** Runs `countersign revoke order/web-1` against an API server that lets the user read no other. */
+async function revoked(
+  t: TestContext,
+  ...flags: readonly string[]
+): Promise<CommandResult & { readonly written: number }> {
+  let written = 0;
+  const server = await openWrittenServer(({ method, url = '' }, response) => {
+    const isOrder = /\/orders\/web-1(?:\?|$)/.test(url);
+    if (method === 'PATCH') written += 1;
+    response.writeHead(isOrder ? 200 : 403, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isOrder ? order(1, { state: 'valid', certificate: PEM }) : {}));
+  });
+  t.after(() => server.close());
+  const args = ['revoke', 'order/web-1', '-n', 'team-a', '--kubeconfig', server.kubeconfig];
+  return { ...(await countersign([...args, ...flags])), written };
+}
+
+test('the revocation of an Order is printed as JSON, and as the name of the Order', async (t) => {
+  const json = await revoked(t, '-o', 'json');
+  assert.equal(json.code, 0, json.stderr);
+  const { outcome, object, dryRun } = JSON.parse(json.stdout) as Record<string, unknown>;
+  assert.deepEqual([outcome, object, dryRun], ['requested', 'order/web-1', false]);
+  const name = await revoked(t, '-o', 'name');
+  assert.equal(name.stdout, 'order.acme.countersign.dev/web-1\n');
+});
+
+test('a reason that acme does not send ends the command before anything is written', async (t) => {
+  const { code, stderr, written } = await revoked(t, '--reason', 'privilegeWithdrawn');
+  assert.equal(code, 2, stderr);
+  assert.match(stderr, /privilegeWithdrawn/);
+  assert.equal(written, 0);
+});
+
+test('an Order is not revoked by the name of a signer beside it', async (t) => {
+  const { code, stderr, written } = await revoked(t, '--signer', 'example.com/other');
+  assert.equal(code, 2, stderr);
+  assert.equal(written, 0);
 });
