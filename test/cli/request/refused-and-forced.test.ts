@@ -161,6 +161,16 @@ const named = (signerName: string): CertificateSigningRequest => ({
 });
 const echo = ({ body }: Written): readonly [number, object] => [200, { ...SOUND, ...body }];
 
+test('a request that is named twice is decided once', async (t) => {
+  const { server, written } = await cluster(t, echo, SOUND);
+  const names = ['csr/jane-1', 'certificatesigningrequest/jane-1', 'csr/jane-1'];
+  const args = ['deny', ...names, '-o', 'name', '--kubeconfig', server.kubeconfig];
+  const { code, stdout, stderr } = await countersign(args);
+  assert.equal(code, 0, stderr);
+  assert.equal(written.length, 1);
+  assert.equal(stdout, 'csr/jane-1\n');
+});
+
 /** The signer of the cluster is example.com/people. */
 const UNANSWERED: readonly (readonly [signerName: string, says: RegExp])[] = [
   [

@@ -65,7 +65,7 @@ export async function decideRequests(
   texts: readonly string[],
   options: DecideOptions,
 ): Promise<number> {
-  const subjects = texts.map((text) => subjectOf(text, options.namespace));
+  const subjects = distinct(texts.map((text) => subjectOf(text, options.namespace)));
   const kinds = subjects.map((subject) => kindOf(subject));
   const { client } = await connectUser(options, decision === 'Approved' ? 'approve' : 'deny');
   try {
@@ -136,6 +136,16 @@ function summaryOf(
     message: `${failures.length} of ${total} requests failed: ${faults}; written: ${written === '' ? 'none' : written}; run the command again for those that failed`,
     cause: first.error,
   });
+}
+
+/** Returns each request once. The second decision of one would be a conflict. */
+function distinct(subjects: readonly Subject[]): readonly Subject[] {
+  const first = new Map<string, Subject>();
+  for (const subject of subjects) {
+    const path = requestPath(kindOf(subject), subject);
+    if (!first.has(path)) first.set(path, subject);
+  }
+  return [...first.values()];
 }
 
 function kindOf({ kind, name }: Subject): DecidedKind {
