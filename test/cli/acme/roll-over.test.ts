@@ -10,6 +10,8 @@ import type { PatchOperation } from '#trust/authority/apply/secret-patch.ts';
 import { generatePrivateKey } from '#pki/keys/private-key.ts';
 import { acmeObject } from '../../api/acme/build.ts';
 import { patched } from '../../support/kube/json-patch.ts';
+import { countersign } from '../../support/cluster/countersign.ts';
+import { openWrittenServer } from '../../support/cluster/silent-server.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 
 const OPTIONS = { force: false, dryRun: false };
@@ -115,4 +117,39 @@ test('for an AcmeSigner the command does the Secret’s part, and the old key go
   await rollOverAccountKey(client, 'activate', 'acmesigner/web', options);
   assert.deepEqual(seen, ['tls.key,next.key', 'asked', 'tls.key']);
   assert.equal(secret.data?.['tls.key'], next);
+});
+
+test('activate of an account that keeps its old key has exit code 4', async (t) => {
+  const { pem } = await generatePrivateKey('ECDSAP256');
+  const key = Buffer.from(pem).toString('base64');
+  const failed = {
+    type: 'KeyRolledOver',
+    status: 'False',
+    reason: 'Refused',
+    message: 'the server has no keyChange',
+    // The failure follows the request, whenever the test runs.
+    lastTransitionTime: '9999-12-31T23:59:59Z',
+  };
+  const written: string[] = [];
+  const server = await openWrittenServer(({ method = '', url = '' }, response) => {
+    if (method !== 'GET') written.push(url);
+    const secret = { kind: 'Secret', metadata: {}, data: { 'tls.key': key, 'next.key': key } };
+    const status = { ...READY, conditions: [failed] };
+    const signer = { ...acmeObject(), status };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(url.includes('/secrets/') ? secret : signer));
+  });
+  t.after(() => server.close());
+  const activate = ['authority', 'activate', 'acmesigner/web', '-n', 'team-a', '-o', 'json'];
+  const { code, stdout, stderr } = await countersign([
+    ...activate,
+    '--kubeconfig',
+    server.kubeconfig,
+  ]);
+  assert.equal(code, 4, stderr);
+  assert.equal((JSON.parse(stdout) as { outcome: string }).outcome, 'pending');
+  assert.deepEqual(
+    written.filter((url) => url.includes('/secrets/')),
+    [],
+  );
 });

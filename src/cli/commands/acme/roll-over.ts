@@ -16,7 +16,7 @@ import { KubeError, transientError } from '#kube/client/kube-error.ts';
 import { SECRETS } from '#kube/resource/core-v1.ts';
 import { resource, type Resource } from '#kube/resource/resource.ts';
 import { annotationTime } from '#operations/change-plan.ts';
-import type { Output } from '#operations/report.ts';
+import { EXIT_REFUSED, type Output } from '#operations/report.ts';
 import { structuredText } from '#operations/structured-text.ts';
 import { serverTime } from '#component/server-time.ts';
 import { printDocument, printText } from '#cli/terminal.ts';
@@ -36,7 +36,8 @@ export interface RollOverOptions extends UserOptions {
 export interface RollOverReport {
   readonly verb: 'prepare' | 'activate';
   readonly signer: string;
-  readonly outcome: 'changed' | 'unchanged' | 'refused';
+  /** `pending`: the change is requested, and the account still has the old key. */
+  readonly outcome: 'changed' | 'unchanged' | 'refused' | 'pending';
   readonly notes: readonly string[];
 }
 
@@ -52,7 +53,11 @@ const KINDS: ReadonlyMap<string, Resource> = new Map([
   ['acmeclustersigner', resource(ACME_CLUSTER_SIGNERS)],
   ['acmesigner', resource(ACME_SIGNERS)],
 ]);
-const EXIT_REFUSED = 3;
+/** The exit codes of the outcomes other than 0. */
+const OUTCOME_EXITS: Readonly<Partial<Record<RollOverReport['outcome'], number>>> = {
+  refused: EXIT_REFUSED,
+  pending: 4,
+};
 /** Polls for the change. `acme` needs several calls of the ACME server, more with a rate limit. */
 const LOOKS = 120;
 const LOOK_MS = 1_000;
@@ -86,7 +91,7 @@ export async function runRollOver(
     if (output === 'text') printText(textOf(report, options.dryRun));
     else if (output === 'name') printText(`${report.signer}\n`);
     else printDocument(structuredText(report, output));
-    return report.outcome === 'refused' ? EXIT_REFUSED : 0;
+    return OUTCOME_EXITS[report.outcome] ?? 0;
   } finally {
     await client.close();
   }
@@ -172,7 +177,7 @@ async function activateSecret(run: Run): Promise<RollOverOutcome> {
     const why = run.dryRun ? undefined : await whyNotYet(run, asked, isDone);
     if (why !== undefined)
       return {
-        outcome: 'changed',
+        outcome: 'pending',
         notes: [`${why}; both keys stay in ${where}, and activate again ends it`],
       };
   }
@@ -259,6 +264,7 @@ function textOf({ verb, signer, outcome, notes }: RollOverReport, dryRun: boolea
   const what = {
     changed: dryRun ? 'would be changed (dry run)' : 'changed',
     unchanged: 'unchanged',
+    pending: 'not changed yet',
     refused: `not changed: ${verb} is refused`,
   }[outcome];
   return [`${signer} ${what}`, ...notes.map((each) => `  ${each}`)].join('\n') + '\n';

@@ -16,7 +16,7 @@ const DEFAULT_RATE = 60;
 
 const EXIT_CODES = `
 Exit code: 0 done, or nothing to do; 1 an error; 2 the command line is wrong, or the CA still signed
-at the timeout; 3 refused, nothing was written; 4 pods are left.`;
+at the timeout; 3 refused, nothing was written; 4 pods are left, or an account has its old key.`;
 
 /**
  * Adds `countersign authority show | prepare | activate | taint | revoke | csr | install`, which
