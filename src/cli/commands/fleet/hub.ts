@@ -97,12 +97,18 @@ export async function applyObject(
   });
 }
 
-/** Deletes an object, unless it does not exist. */
-export async function deleteObject(client: Client, manifest: Manifest): Promise<void> {
-  await client.request({ method: 'DELETE', path: pathOf(manifest) }).catch(ignoreNotFound);
+/**
+ * Deletes the object of a path.
+ *
+ * @returns false if it does not exist
+ */
+export async function deletePath(client: Client, path: string): Promise<boolean> {
+  const answer = await client.request<unknown>({ method: 'DELETE', path }).catch(ignoreNotFound);
+  return answer !== undefined;
 }
 
-function pathOf(manifest: Manifest): string {
+/** Returns the path of an object in the API. */
+export function pathOf(manifest: Manifest): string {
   const object = toManagedObject(manifest);
   return ruleOf(object).resource.object(object.metadata);
 }

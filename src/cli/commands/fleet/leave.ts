@@ -6,16 +6,16 @@ import { memberUsername } from '#api/signer/upstream-hub.ts';
 import { shellWord } from '#base/quote.ts';
 import { longestIntermediate } from '#ca/issuance/intermediate.ts';
 import type { Client } from '#kube/client/client.ts';
-import { ignoreNotFound } from '#kube/client/kube-error.ts';
 import { memberObjects, type Member } from '#install/fleet/member-objects.ts';
 import { printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import {
   checkCluster,
-  deleteObject,
+  deletePath,
   fleetNamespaceOf,
   hubSignerOf,
   MEMBERS,
+  pathOf,
   type FleetOptions,
 } from './hub.ts';
 
@@ -35,7 +35,12 @@ export async function runLeave(cluster: string, options: LeaveOptions): Promise<
   try {
     const { fleetNamespace: namespace, signer: signerName } = options;
     await fleetNamespaceOf(client, { namespace, signerName });
-    await removeMember(client, { cluster, namespace });
+    if (!(await removeMember(client, { cluster, namespace }))) {
+      printText(
+        `cluster ${cluster} is no member: namespace ${namespace} of this cluster has no account of it, and nothing is removed. countersign fleet list --signer ${shellWord(signerName)} shows the members.\n`,
+      );
+      return 0;
+    }
     const signer = await hubSignerOf(client, signerName);
     const now = Date.now() - client.clockOffset();
     printText(leftText(cluster, signer, options, now));
@@ -45,17 +50,22 @@ export async function runLeave(cluster: string, options: LeaveOptions): Promise<
   }
 }
 
-/** Deletes all objects of a member, its account first. */
+/**
+ * Deletes all objects of a member, its account first.
+ *
+ * @returns false if it has none
+ */
 export async function removeMember(
   client: Client,
   { cluster, namespace }: Pick<Member, 'cluster' | 'namespace'>,
-): Promise<void> {
+): Promise<boolean> {
   // Names alone count: the rest is part of rules.
   const rest = { signerName: '', bundle: '', tokenSeconds: 0 };
-  for (const each of memberObjects({ cluster, namespace, ...rest }))
-    await deleteObject(client, each);
-  const report = MEMBERS.object({ namespace, name: cluster });
-  await client.request({ method: 'DELETE', path: report }).catch(ignoreNotFound);
+  const objects = memberObjects({ cluster, namespace, ...rest }).map(pathOf);
+  let isMember = false;
+  for (const path of [...objects, MEMBERS.object({ namespace, name: cluster })])
+    isMember = (await deletePath(client, path)) || isMember;
+  return isMember;
 }
 
 function leftText(
