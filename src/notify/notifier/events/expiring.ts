@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Finds certificates that expire soon without a renewal. */
+import { FairMap } from '#base/fair-map.ts';
 import type { SeenCertificate, SeenRequest } from './seen-request.ts';
 
 /** A certificate whose renewal is awaited. */
@@ -31,11 +32,6 @@ function eventTime(certificate: SeenCertificate, expiringMs: number): number {
   return notAfter - Math.min(expiringMs, (notAfter - notBefore) * SHARE_OF_LIFE);
 }
 
-/** Watched certificates of one flow, the oldest first: renewal key → newest certificate. */
-type Flow = Map<string, TrackedCertificate>;
-
-const NO_FLOW: Flow = new Map();
-
 /**
  * Tracks the newest certificate for each renewal key, as far as this process has seen it. Beyond
  * the limit, the largest flow loses its oldest, so that a requester of many certificates displaces
@@ -43,19 +39,17 @@ const NO_FLOW: Flow = new Map();
  */
 export class WatchedCertificates {
   readonly #expiringMs: number;
-  readonly #most: number;
-  readonly #flows = new Map<string, Flow>();
-  #size = 0;
+  readonly #certificates: FairMap<TrackedCertificate>;
   #forgotten = 0;
 
   constructor(expiringMs: number, most = MAX_WATCHED) {
     this.#expiringMs = expiringMs;
-    this.#most = most;
+    this.#certificates = new FairMap(most);
   }
 
   /** Number of watched certificates. */
   get size(): number {
-    return this.#size;
+    return this.#certificates.size;
   }
 
   /** Number of certificates that were dropped before their expiry. */
@@ -64,23 +58,18 @@ export class WatchedCertificates {
   }
 
   observe(request: SeenRequest): void {
-    const { certificate, renews, metadata, flow } = request;
+    const { certificate, metadata, flow } = request;
     if (certificate === undefined) return;
     const askedAt = Date.parse(metadata.creationTimestamp);
-    const before = this.#flows.get(flow)?.get(renews);
+    const before = this.#certificates.get(renewalKey(request));
     // A list has no order, so an older request may follow a newer one.
     if (before !== undefined && before.request.metadata.uid === metadata.uid) return;
     if (before !== undefined && before.askedAt > askedAt) return;
     const { notAfter } = certificate;
-    this.#delete(flow, renews);
-    this.#set(flow, renews, {
-      request,
-      askedAt,
-      notAfter,
-      isTold: false,
-      dueAt: eventTime(certificate, this.#expiringMs),
-    });
-    if (this.#size > this.#most) this.#forgetOldest(flow);
+    const dueAt = eventTime(certificate, this.#expiringMs);
+    const tracked = { request, askedAt, notAfter, isTold: false, dueAt };
+    const dropped = this.#certificates.set(renewalKey(request), tracked, { tenant: flow });
+    this.#forgotten += dropped.length;
   }
 
   /**
@@ -88,46 +77,21 @@ export class WatchedCertificates {
    */
   due(now: number): readonly WatchedCertificate[] {
     const found: TrackedCertificate[] = [];
-    for (const [name, flow] of this.#flows) {
-      for (const [key, kept] of flow) {
-        if (kept.notAfter <= now) this.#delete(name, key);
-        else if (!kept.isTold && kept.dueAt <= now) found.push(kept);
-      }
+    for (const [key, kept] of this.#certificates.entries()) {
+      if (kept.notAfter <= now) this.#certificates.delete(key);
+      else if (!kept.isTold && kept.dueAt <= now) found.push(kept);
     }
     return found.sort((a, b) => a.notAfter - b.notAfter);
   }
 
   /** Marks a certificate as done, until a newer one replaces it. */
   markTold({ request }: WatchedCertificate): void {
-    const kept = this.#flows.get(request.flow)?.get(request.renews);
+    const kept = this.#certificates.get(renewalKey(request));
     if (kept?.request.metadata.uid === request.metadata.uid) kept.isTold = true;
   }
+}
 
-  #set(name: string, key: string, kept: TrackedCertificate): void {
-    const flow = this.#flows.get(name) ?? new Map<string, TrackedCertificate>();
-    flow.set(key, kept);
-    this.#flows.set(name, flow);
-    this.#size += 1;
-  }
-
-  #delete(name: string, key: string): void {
-    const flow = this.#flows.get(name);
-    if (flow?.delete(key) !== true) return;
-    this.#size -= 1;
-    if (flow.size === 0) this.#flows.delete(name);
-  }
-
-  /**
-   * Drops the oldest certificate of the largest flow. Among equals, it prefers the flow of the
-   * newest.
-   */
-  #forgetOldest(newest: string): void {
-    let [name, longest] = [newest, this.#flows.get(newest) ?? NO_FLOW];
-    for (const [each, flow] of this.#flows)
-      if (flow.size > longest.size) [name, longest] = [each, flow];
-    const [oldest] = longest.keys();
-    if (oldest === undefined) return;
-    this.#delete(name, oldest);
-    this.#forgotten += 1;
-  }
+/** Returns the key of a certificate and its renewals. Users choose both parts. */
+function renewalKey({ flow, renews }: SeenRequest): string {
+  return JSON.stringify([flow, renews]);
 }
