@@ -193,6 +193,8 @@ class Notifier {
     const { cursors, uid } = await readCursors(component, namespace);
     this.#uid = uid;
     this.#written = '';
+    // The earlier session lost the events that were still pending.
+    this.#certificates.unmarkAll();
     this.#telling = new NotificationSession({
       source,
       cursors,

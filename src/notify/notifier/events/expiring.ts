@@ -89,6 +89,11 @@ export class WatchedCertificates {
     const kept = this.#certificates.get(renewalKey(request));
     if (kept?.request.metadata.uid === request.metadata.uid) kept.isTold = true;
   }
+
+  /** Makes all certificates due again, because the cursors decide what a new session sends. */
+  unmarkAll(): void {
+    for (const [, kept] of this.#certificates.entries()) kept.isTold = false;
+  }
 }
 
 /** Returns the key of a certificate and its renewals. Users choose both parts. */
