@@ -26,6 +26,7 @@ interface Stage {
   readonly state: { leads: boolean; answer: CallVerdict };
   /** Ids of delivered events. */
   readonly delivered: readonly string[];
+  readonly warnings: () => readonly string[];
   readonly stop: () => Promise<void>;
 }
 
@@ -77,6 +78,7 @@ function staged(answer: CallVerdict): Stage {
     time,
     state,
     delivered,
+    warnings: () => notifier.warnings?.() ?? [],
     stop: async () => {
       stopping.abort();
       await time.advance(0);
@@ -115,5 +117,16 @@ test('a due certificate is reported although its leader lost the Lease meanwhile
   stage.state.leads = true;
   await stage.time.advance(60_000);
   assert.deepEqual(stage.delivered, ['web:expiring']);
+  await stage.stop();
+});
+
+test('a standby warns of no target that it calls no longer', async () => {
+  const stage = staged(AWAY);
+  stage.api.put(`${CSRS}/web`, issued('web'));
+  await stage.time.advance(20_000);
+  assert.match(stage.warnings().join(), /target ops does not receive events: it answers 503/);
+  stage.state.leads = false;
+  await stage.time.advance(20_000);
+  assert.deepEqual(stage.warnings(), []);
   await stage.stop();
 });

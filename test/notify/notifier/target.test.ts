@@ -153,6 +153,19 @@ test('another process sends what was in flight when this one lost its lead', asy
   await stage.time.advance(600_000);
   assert.equal(stage.calls.length, 1);
   assert.deepEqual([...stage.target.pending()], []);
+  assert.equal(stage.target.fault, undefined);
+  await stage.stop();
+});
+
+test('a fault ends with the lead, and its metric too', async () => {
+  const stage = staged(() => LATER);
+  push(stage.target, 'e');
+  await stage.time.advance(10_000);
+  assert.notEqual(stage.target.fault, undefined);
+  stage.target.clear();
+  assert.equal(stage.target.fault, undefined);
+  const [, , since] = stage.component.counted.findLast(([name]) => name === 'failing') ?? [];
+  assert.equal(since, 0);
   await stage.stop();
 });
 

@@ -92,6 +92,11 @@ export class Outbox {
     return Math.min(...ends.map((flow) => flow.restsUntil));
   }
 
+  /** Reports whether an event is in delivery. None is after {@link clear}. */
+  isSending(event: OutgoingEvent): boolean {
+    return this.#sending.has(event);
+  }
+
   /** Removes an event that was delivered or given up. */
   done(event: OutgoingEvent): void {
     const flow = this.#returned(event);

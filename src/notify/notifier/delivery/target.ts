@@ -91,9 +91,13 @@ export class NotifiedTarget {
     this.#wakeup.wake();
   }
 
-  /** Drops all events, because another process sends from now on. */
+  /**
+   * Drops all events and the fault, because another process sends from now on. A retired target
+   * stays one.
+   */
   clear(): void {
     this.#outbox.clear();
+    if (!this.isGone) this.fault = undefined;
     this.#measure();
   }
 
@@ -147,6 +151,8 @@ export class NotifiedTarget {
   async #deliver(event: OutgoingEvent): Promise<void> {
     const verdict = await this.#verdictOn(event);
     this.#series.calls.inc({ target: this.name, outcome: verdict.kind });
+    // Another process sends by now, and learns of faults itself.
+    if (!this.#outbox.isSending(event)) return;
     if (verdict.kind === 'later') {
       this.#waits(verdict.why);
       if (verdict.of === 'flow') this.#flowFailed(event);
