@@ -30,6 +30,8 @@ interface SentEvent {
   readonly start: Cursor | undefined;
   /** Short names of the sent events about CAs. */
   states: Set<string>;
+  /** The last known cursor. */
+  cursor: Cursor | undefined;
 }
 
 const AUTHORITY_FLOW = 'authorities';
@@ -62,7 +64,7 @@ export class NotificationSession {
       // A fast clock or another client may have written a time in the future, which would suppress
       // later events.
       const start = kept && { ...kept, due: Math.min(kept.due, init.now) };
-      return { target, start, states: new Set(start?.told) };
+      return { target, start, states: new Set(start?.told), cursor: start };
     });
   }
 
@@ -143,21 +145,26 @@ export class NotificationSession {
 
   /** Returns the progress of each target, by name. */
   cursors(): ReadonlyMap<string, Cursor> {
-    return new Map(
-      this.#told.map(({ target, start, states }) => {
-        const reached = new Map<string, string>([
-          ...Object.entries(start?.versions ?? {}),
-          ...this.#reached,
-        ]);
-        const progress = {
-          reached,
-          expiring: this.#init.expiringMs,
-          lookedAt: this.#lookedAt ?? start?.due ?? this.#init.now,
-          told: new Set([...states].slice(0, MAX_STATES)),
-        };
-        return [target.name, cursorOf(progress, target.pending())];
-      }),
-    );
+    return new Map(this.#told.map((told) => [told.target.name, this.#cursorOf(told)]));
+  }
+
+  #cursorOf(told: SentEvent): Cursor {
+    const { target, start, states, cursor } = told;
+    // A retired target takes no events, which the next process has to send.
+    if (target.isGone && cursor !== undefined) return cursor;
+    const reached = new Map<string, string>([
+      ...Object.entries(start?.versions ?? {}),
+      ...this.#reached,
+    ]);
+    const lookedAt = this.#lookedAt ?? start?.due ?? this.#init.now;
+    const progress = {
+      reached,
+      expiring: this.#init.expiringMs,
+      lookedAt,
+      told: new Set([...states].slice(0, MAX_STATES)),
+    };
+    told.cursor = cursorOf(progress, target.pending());
+    return told.cursor;
   }
 
   #tellEnd(request: SeenRequest, targets: readonly NotifiedTarget[]): void {

@@ -238,6 +238,29 @@ test('a cursor ahead of the collection means a restored etcd: reports everything
   assert.deepEqual(ids(to), ['a:denied']);
 });
 
+test('the cursor of a target that answered 410 stays until the process starts again', () => {
+  const to = target();
+  const told = telling(to);
+  told.join('podcertificaterequests', '10', []);
+  told.join('certificatesigningrequests', '10', []);
+  told.authorities([ROTATED], AT);
+  told.looked(AT);
+  const before = told.cursors();
+  to.isGone = true;
+  told.changed(ended('20', 'unsent'), undefined);
+  told.reach('podcertificaterequests', '30');
+  told.authorities([DISTRUSTED], AT);
+  told.looked(AT + DAY);
+  assert.deepEqual(told.cursors(), before);
+  // The target answers again. This process still sends it nothing, and its session ends.
+  const later = telling(to, told.cursors());
+  later.join('podcertificaterequests', '40', [ended('20', 'unsent')]);
+  assert.deepEqual(later.cursors(), before);
+  const next = target();
+  telling(next, later.cursors()).join('podcertificaterequests', '40', [ended('20', 'unsent')]);
+  assert.deepEqual(ids(next), ['unsent:denied']);
+});
+
 const issued = (version: string, uid: string, end: string): SeenRequest => {
   const condition = { type: 'Issued', status: 'True' as const, reason: 'Issued', message: '' };
   const validity = seq(utcTime('260101000000Z'), generalizedTime(end));
