@@ -157,9 +157,12 @@ export class NotificationSession {
       ...this.#reached,
     ]);
     const lookedAt = this.#lookedAt ?? start?.due ?? this.#init.now;
+    // Until then, `due` is of the earlier threshold.
+    const isExamined = this.#lookedAt !== undefined || start === undefined;
+    const expiring = isExamined ? this.#init.expiringMs : start.expiring;
     const progress = {
       reached,
-      expiring: this.#init.expiringMs,
+      expiring,
       lookedAt,
       told: new Set([...states].slice(0, MAX_STATES)),
     };

@@ -261,6 +261,20 @@ test('the cursor of a target that answered 410 stays until the process starts ag
   assert.deepEqual(ids(next), ['unsent:denied']);
 });
 
+test('a threshold counts as new until the due certificates were processed under it', () => {
+  const cursor = { versions: {}, due: AT - 1, expiring: DAY / 2, told: [] };
+  const first = target();
+  const begun = telling(first, new Map([['ops', cursor]]));
+  const next = target();
+  const request = ended('5', 'c');
+  telling(next, begun.cursors()).expiring({ request, notAfter: AT + DAY, dueAt: AT - 9 }, AT);
+  assert.deepEqual(ids(next), ['c:expiring']);
+  begun.looked(AT);
+  const last = target();
+  telling(last, begun.cursors()).expiring({ request, notAfter: AT + DAY, dueAt: AT - 9 }, AT);
+  assert.deepEqual(ids(last), []);
+});
+
 const issued = (version: string, uid: string, end: string): SeenRequest => {
   const condition = { type: 'Issued', status: 'True' as const, reason: 'Issued', message: '' };
   const validity = seq(utcTime('260101000000Z'), generalizedTime(end));
