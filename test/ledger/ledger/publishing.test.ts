@@ -235,3 +235,21 @@ test('who does not lead publishes nothing', async () => {
 function isOf(labels: unknown, destination: string): boolean {
   return (labels as { destination?: string } | undefined)?.destination === destination;
 }
+
+test('a place that a new leader serves is no fault of the former one', async () => {
+  let leads = true;
+  const contradicted: PublishOutcome = { kind: 'contradicted', why: 'it was rewritten' };
+  const { next, end, publisher, component } = published([contradicted, contradicted], {
+    leads: () => leads,
+  });
+  await next();
+  assert.match(publisher.warnings().join(), /it was rewritten/);
+  leads = false;
+  await next();
+  await next();
+  assert.deepEqual(publisher.warnings(), []);
+  const last = (metric: string): unknown =>
+    component.counted.findLast(([name]) => name === metric)?.[2];
+  assert.deepEqual([last('unpublished'), last('contradicted')], [0, 0]);
+  await end();
+});

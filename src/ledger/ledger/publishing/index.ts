@@ -102,7 +102,10 @@ class Place {
   /** Publishes pending checkpoints. Returns the number that the destination took. */
   async #pass(signal: AbortSignal): Promise<number> {
     const { component, leads } = this.#init;
-    if (!leads()) return 0;
+    if (!leads()) {
+      this.#standBy();
+      return 0;
+    }
     try {
       const pending = await this.#pending();
       if (pending.length > 0) this.#waitingSince ??= component.clock();
@@ -121,6 +124,15 @@ class Place {
       if (!signal.aborted) this.#failed(messageOf(error), false);
       return 0;
     }
+  }
+
+  /** Ends the fault, because the new leader publishes and reports its own. */
+  #standBy(): void {
+    if (this.fault === undefined) return;
+    this.fault = undefined;
+    this.#failures = 0;
+    this.#waitingSince = undefined;
+    this.#measure({ contradicted: false });
   }
 
   #failed(why: string, contradicted: boolean): void {
