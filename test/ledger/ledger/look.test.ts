@@ -102,6 +102,31 @@ test('a former leader forgets, and sees all objects when it leads again', async 
   await stand.stop();
 });
 
+test('a former leader counts no finding, which a person may acknowledge meanwhile', async () => {
+  const stand = monitored();
+  stand.request('a', STAYS);
+  await stand.time.advance(GRACE);
+  const last = (): unknown =>
+    stand.component.counted.findLast(([name]) => name === 'unrecorded')?.[2];
+  assert.equal(last(), 1);
+  stand.state.leads = false;
+  await stand.time.advance(6_000);
+  assert.equal(last(), 0);
+  await stand.stop();
+});
+
+test('a former leader warns of no comparison, which another replica makes', async () => {
+  const stand = monitored();
+  stand.state.isAway = true;
+  stand.request('a', STAYS);
+  await stand.time.advance(6_000);
+  assert.match(stand.warnings().join(), /the database is away/);
+  stand.state.leads = false;
+  await stand.time.advance(6_000);
+  assert.deepEqual(stand.warnings(), []);
+  await stand.stop();
+});
+
 test('under pressure a stolen certificate is found, and a dropped one is seen later', async () => {
   const stand = monitored();
   await stand.time.advance(6_000);

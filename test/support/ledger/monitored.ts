@@ -37,6 +37,7 @@ export interface Monitored {
   readonly request: (name: string, ...ders: readonly Uint8Array[]) => void;
   readonly remove: (name: string) => void;
   readonly findings: () => readonly UnrecordedCertificate[];
+  readonly warnings: () => readonly string[];
   readonly stop: () => Promise<void>;
 }
 
@@ -90,6 +91,7 @@ export function monitored(leads = true): Monitored {
       api.remove(`${CSRS}/${name}`);
     },
     findings: () => Object.values(data).map((text) => JSON.parse(text) as UnrecordedCertificate),
+    warnings: monitor.warnings,
     stop: async () => {
       stopping.abort();
       await running;

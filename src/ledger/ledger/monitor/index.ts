@@ -99,6 +99,7 @@ export function createMonitor(init: MonitorInit): Monitor {
         else {
           // A standby would keep the certificates of all deleted objects.
           pass.forget();
+          fault = undefined;
           behind = true;
         }
         await wakeup.wait(LOOK_MILLISECONDS, signal);

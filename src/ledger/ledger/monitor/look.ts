@@ -88,9 +88,12 @@ export class Look {
     return this.#waiting.isFull;
   }
 
-  /** Drops the waiting certificates. */
+  /** Drops the waiting certificates and the counts, because another replica compares and counts. */
   forget(): void {
     this.#waiting.clear();
+    const { unrecorded, explained } = this.#init.component.metrics.of(LEDGER_SERIES);
+    unrecorded.set({}, 0);
+    explained.set({}, 0);
   }
 
   /** Reads the findings and CAs. Returns whether there is a new CA. */
