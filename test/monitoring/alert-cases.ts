@@ -10,6 +10,8 @@ export interface AlertCase {
    * By series; the values a minute, as promtool expands them (`0x9 1x20`: ten zeros, then 21 ones).
    */
   readonly series: Readonly<Record<string, string>>;
+  /** Last value of the first series, which a replica without the Lease still shows. */
+  readonly former?: number;
   /** When it fires, and its labels without `alertname` and `severity`. */
   readonly fires: {
     readonly at: string;
@@ -40,6 +42,7 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
     series: {
       [`countersign_ca_full_leaves_until_timestamp_seconds{${of('authority')},signer="example.com/a"}`]: `${2 * 3600}x240 ${100 * DAY}x120`,
     },
+    former: 60,
     fires: { at: '3h30m', labels: { ...scraped('authority'), signer: 'example.com/a' } },
     quiet: ['1h50m', '2h30m', '4h10m'],
   },
@@ -48,6 +51,7 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
       [`countersign_ca_certificate_refused{${of('authority')},signer="example.com/a"}`]:
         '0x9 1x29 0x30',
     },
+    former: 1,
     fires: { at: '30m', labels: { ...scraped('authority'), signer: 'example.com/a' } },
     quiet: ['9m', '12m', '45m'],
   },
@@ -56,6 +60,7 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
     series: {
       [`countersign_ca_certificate_install_by_timestamp_seconds{${of('authority')},signer="example.com/a"}`]: `${7 * DAY + 2 * 3600}x240 ${100 * DAY}x120`,
     },
+    former: 60,
     fires: {
       at: '3h30m',
       labels: { ...scraped('authority'), signer: 'example.com/a' },
@@ -100,6 +105,7 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
       [`countersign_external_signer_ready{${of('external-signer')},signer="example.com/a"}`]:
         '1x9 0x2 1x19 0x19 1x20',
     },
+    former: 0,
     fires: {
       at: '45m',
       labels: { namespace: 'countersign-system', signer: 'example.com/a' },
@@ -136,6 +142,7 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
     series: {
       [`countersign_trust_bundle_not_after_timestamp_seconds{${of('attester')},signer="example.com/a"}`]: `${DAY + 2 * 3600}x240 ${100 * DAY}x120`,
     },
+    former: 60,
     fires: { at: '3h30m', labels: { ...scraped('attester'), signer: 'example.com/a' } },
     quiet: ['1h50m', '2h30m', '4h10m'],
   },
@@ -143,6 +150,7 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
     series: {
       [`countersign_crl_failing{${of('authority')},signer="example.com/a"}`]: '0x9 1x29 0x30',
     },
+    former: 1,
     fires: { at: '30m', labels: { ...scraped('authority'), signer: 'example.com/a' } },
     quiet: ['9m', '15m', '45m'],
   },
@@ -185,6 +193,7 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
       [`countersign_acme_renewals{${of('acme')},state="overdue"}`]: '0x9 1x100 0x30',
       [`countersign_acme_renewals{${of('acme')},state="scheduled"}`]: '5x150',
     },
+    former: 1,
     fires: { at: '90m', labels: at('acme') },
     quiet: ['9m', '60m', '120m'],
   },
@@ -208,6 +217,7 @@ const TRUST: Readonly<Record<string, AlertCase>> = {
       [`countersign_refresh_workloads{${of('pod-refresher')},state="overdue"}`]: '0x9 2x60 0x60',
       [`countersign_refresh_workloads{${of('pod-refresher')},state="blocked"}`]: '3x120',
     },
+    former: 3,
     fires: {
       at: '25m',
       labels: { namespace: 'countersign-system', state: 'overdue' },
@@ -220,6 +230,7 @@ const TRUST: Readonly<Record<string, AlertCase>> = {
       [`countersign_trust_targets_lagging{${of('trust-distributor')},signer="example.com/a"}`]:
         '0x9 2x60 0x60',
     },
+    former: 2,
     fires: { at: '45m', labels: { namespace: 'countersign-system', signer: 'example.com/a' } },
     quiet: ['9m', '35m', '75m'],
   },
@@ -242,6 +253,7 @@ const TRUST: Readonly<Record<string, AlertCase>> = {
       [`countersign_federation_anchors{${of('federation')},trust_domain="partner.example"}`]:
         '2x9 0x29 1x30',
     },
+    former: 2,
     fires: {
       at: '20m',
       labels: { namespace: 'countersign-system', trust_domain: 'partner.example' },
@@ -263,6 +275,7 @@ const TRUST: Readonly<Record<string, AlertCase>> = {
   },
   CountersignUnrecordedCertificate: {
     series: { [`countersign_ledger_unrecorded_certificates{${of('ledger')}}`]: '0x9 1x29 0x30' },
+    former: 1,
     fires: { at: '12m', labels: { namespace: 'countersign-system' } },
     quiet: ['9m', '45m'],
   },
@@ -310,6 +323,7 @@ const LEDGER: Readonly<Record<string, AlertCase>> = {
       [`countersign_ledger_checkpoint_unpublished_since_timestamp_seconds{${of('ledger')},destination="witness.example.com"}`]:
         '0x9 600x59 0x60',
     },
+    former: 1,
     fires: {
       at: '60m',
       labels: { namespace: 'countersign-system', destination: 'witness.example.com' },
@@ -322,6 +336,7 @@ const LEDGER: Readonly<Record<string, AlertCase>> = {
       [`countersign_notifications_failing_since_timestamp_seconds{${of('notifier')},target="ops"}`]:
         '0x9 600x59 0x60',
     },
+    former: 1,
     fires: { at: '60m', labels: { namespace: 'countersign-system', target: 'ops' } },
     quiet: ['9m', '20m', '28m', '75m'],
   },
@@ -342,6 +357,7 @@ const LEDGER: Readonly<Record<string, AlertCase>> = {
       [`countersign_ledger_checkpoint_contradicted{${of('ledger')},destination="witness.example.com"}`]:
         '0x9 1x29 0x30',
     },
+    former: 1,
     fires: {
       at: '12m',
       labels: { namespace: 'countersign-system', destination: 'witness.example.com' },

@@ -58,7 +58,8 @@ const VALUE = /\{\{ \$value( \| \w+)? \}\}/;
  * What promtool reads:
  * https://prometheus.io/docs/prometheus/latest/configuration/unit_testing_rules/
  */
-function unitTest(rule: (typeof ALERT_RULES)[number], { series, fires, quiet }: AlertCase): object {
+function unitTest(rule: (typeof ALERT_RULES)[number], its: AlertCase): object {
+  const { fires, quiet } = its;
   const { severity } = rule['labels'] as { readonly severity: string };
   const { summary } = rule['annotations'] as { readonly summary: string };
   const expected = {
@@ -79,7 +80,10 @@ function unitTest(rule: (typeof ALERT_RULES)[number], { series, fires, quiet }: 
     tests: [
       {
         interval: '1m',
-        input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+        input_series: Object.entries({ ...its.series, ...replicas(its) }).map(([name, values]) => ({
+          series: name,
+          values,
+        })),
         alert_rule_test: [
           { eval_time: fires.at, alertname, exp_alerts: [expected] },
           ...quiet.map((each) => ({ eval_time: each, alertname, exp_alerts: [] })),
@@ -87,4 +91,13 @@ function unitTest(rule: (typeof ALERT_RULES)[number], { series, fires, quiet }: 
       },
     ],
   };
+}
+
+/** The series of a former leader, and those that tell it from the leader. */
+function replicas({ series, former }: AlertCase): AlertCase['series'] {
+  if (former === undefined) return {};
+  const [first = ''] = Object.keys(series);
+  const leader = `countersign_leader{${first.match(/component=.*?:8443"/)?.[0] ?? ''}}`;
+  const standby = (name: string): string => name.replace('10.0.0.1:', '10.0.0.2:');
+  return { [standby(first)]: `${former}x400`, [leader]: '1x400', [standby(leader)]: '0x400' };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Manifest } from '../roles.ts';
 import { counterIncrease } from './counter-increase.ts';
+import { ofLeader } from './of-leader.ts';
 
 /** An alert: its summary, its expression, and how long that must hold. */
 interface Alert {
@@ -16,7 +17,7 @@ const ALERTS: readonly Alert[] = [
     name: 'CountersignCaExpiresSoon',
     // `authority` replaces a managed CA after four fifths of its life, so a CA that gets here needs
     // an administrator.
-    expr: 'countersign_ca_full_leaves_until_timestamp_seconds - time() < 0',
+    expr: `${ofLeader('countersign_ca_full_leaves_until_timestamp_seconds')} - time() < 0`,
     for: '1h',
     severity: 'critical',
     summary:
@@ -24,7 +25,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignCertificateRefused',
-    expr: 'countersign_ca_certificate_refused > 0',
+    expr: `${ofLeader('countersign_ca_certificate_refused')} > 0`,
     for: '5m',
     severity: 'warning',
     summary:
@@ -33,7 +34,7 @@ const ALERTS: readonly Alert[] = [
   {
     name: 'CountersignCertificateLate',
     // A week for the people who have the upstream key.
-    expr: 'countersign_ca_certificate_install_by_timestamp_seconds - time() < 604800',
+    expr: `${ofLeader('countersign_ca_certificate_install_by_timestamp_seconds')} - time() < 604800`,
     for: '5m',
     severity: 'critical',
     summary:
@@ -66,7 +67,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignAnchorExpiresSoon',
-    expr: 'countersign_trust_bundle_not_after_timestamp_seconds - time() < 86400',
+    expr: `${ofLeader('countersign_trust_bundle_not_after_timestamp_seconds')} - time() < 86400`,
     for: '1h',
     severity: 'warning',
     summary: 'A trust anchor in the bundle of {{ $labels.signer }} expires within a day.',
@@ -74,7 +75,7 @@ const ALERTS: readonly Alert[] = [
   {
     name: 'CountersignCrlFails',
     // `authority` signs a CRL after half of its validity, so the same time remains to act.
-    expr: 'countersign_crl_failing > 0',
+    expr: `${ofLeader('countersign_crl_failing')} > 0`,
     for: '10m',
     severity: 'critical',
     summary:
@@ -92,7 +93,7 @@ const ALERTS: readonly Alert[] = [
   {
     name: 'CountersignExternalSignerNotReady',
     // A short outage of the CA ends by itself.
-    expr: 'min by (namespace, signer) (countersign_external_signer_ready) == 0',
+    expr: `min by (namespace, signer) (${ofLeader('countersign_external_signer_ready')}) == 0`,
     for: '10m',
     severity: 'critical',
     summary:
@@ -120,7 +121,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignRenewalOverdue',
-    expr: 'max by (namespace, component) (countersign_acme_renewals{state="overdue"}) > 0',
+    expr: `max by (namespace, component) (${ofLeader('countersign_acme_renewals{state="overdue"}')}) > 0`,
     for: '1h',
     severity: 'warning',
     summary:
@@ -168,7 +169,7 @@ const ALERTS: readonly Alert[] = [
   {
     name: 'CountersignRestartOverdue',
     // A third of the previous certificate's remaining life has passed, or a restart was taken back.
-    expr: 'max by (namespace, state) (countersign_refresh_workloads{state=~"overdue|reverted"}) > 0',
+    expr: `max by (namespace, state) (${ofLeader('countersign_refresh_workloads{state=~"overdue|reverted"}')}) > 0`,
     for: '10m',
     severity: 'warning',
     summary:
@@ -176,7 +177,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignTrustTargetsLagging',
-    expr: 'max by (namespace, signer) (countersign_trust_targets_lagging) > 0',
+    expr: `max by (namespace, signer) (${ofLeader('countersign_trust_targets_lagging')}) > 0`,
     // The default time for which a rotation waits for them.
     for: '30m',
     severity: 'warning',
@@ -186,7 +187,7 @@ const ALERTS: readonly Alert[] = [
   {
     name: 'CountersignFederationStale',
     // The longest interval between two fetches is an hour. 0 means that there never was a bundle.
-    expr: 'time() - (max by (namespace, trust_domain) (countersign_federation_confirmed_timestamp_seconds) > 0) > 10800',
+    expr: `time() - (max by (namespace, trust_domain) (${ofLeader('countersign_federation_confirmed_timestamp_seconds')}) > 0) > 10800`,
     for: '10m',
     severity: 'warning',
     summary:
@@ -194,7 +195,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignFederatedBundleMissing',
-    expr: 'max by (namespace, trust_domain) (countersign_federation_anchors) == 0',
+    expr: `max by (namespace, trust_domain) (${ofLeader('countersign_federation_anchors')}) == 0`,
     for: '5m',
     severity: 'critical',
     summary:
@@ -202,7 +203,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignUnrecordedCertificate',
-    expr: 'max by (namespace) (countersign_ledger_unrecorded_certificates) > 0',
+    expr: `max by (namespace) (${ofLeader('countersign_ledger_unrecorded_certificates')}) > 0`,
     for: '0m',
     severity: 'critical',
     summary:
@@ -243,7 +244,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignWitnessSilent',
-    expr: 'time() - (max by (namespace, destination) (countersign_ledger_checkpoint_unpublished_since_timestamp_seconds) > 0) > 900',
+    expr: `time() - (max by (namespace, destination) (${ofLeader('countersign_ledger_checkpoint_unpublished_since_timestamp_seconds')}) > 0) > 900`,
     for: '5m',
     severity: 'warning',
     summary:
@@ -251,7 +252,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignLedgerContradicted',
-    expr: 'max by (namespace, destination) (countersign_ledger_checkpoint_contradicted) > 0',
+    expr: `max by (namespace, destination) (${ofLeader('countersign_ledger_checkpoint_contradicted')}) > 0`,
     for: '0m',
     severity: 'critical',
     summary:
@@ -259,7 +260,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignNotificationsFailing',
-    expr: 'time() - (max by (namespace, target) (countersign_notifications_failing_since_timestamp_seconds) > 0) > 900',
+    expr: `time() - (max by (namespace, target) (${ofLeader('countersign_notifications_failing_since_timestamp_seconds')}) > 0) > 900`,
     for: '5m',
     severity: 'warning',
     summary:
