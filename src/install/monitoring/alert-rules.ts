@@ -219,7 +219,8 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignCheckpointTooOld',
-    expr: '(time() - max by (namespace) (countersign_ledger_checkpoint_timestamp_seconds > 0) > 300) and on (namespace) (sum by (namespace) (increase(countersign_ledger_appended_total[5m])) > 0)',
+    // Without the series, the ledger has signed none since it started.
+    expr: 'sum by (namespace) (increase(countersign_ledger_appended_total[5m])) > 0 unless on (namespace) time() - max by (namespace) (countersign_ledger_checkpoint_timestamp_seconds) <= 300',
     for: '5m',
     severity: 'warning',
     summary:
