@@ -244,7 +244,10 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
     const body = await client.stream({ method: 'GET', path, query, accept, signal });
     this.#mute = !initial;
     if (initial) this.#cache.beginList();
-    else this.#recover();
+    else {
+      this.#health.opened(clock());
+      this.#recover();
+    }
     await decodeWatch(body, readMessage, (event) => {
       // Also drops events that arrived before the signal was aborted.
       signal.throwIfAborted();
@@ -293,13 +296,13 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
   }
 
   async #backOff(error: unknown, signal: AbortSignal): Promise<void> {
-    const { path, delay, log, metrics } = this.#init;
+    const { path, clock, delay, log, metrics } = this.#init;
     const failure = classifyWatchError(error, this.#cache.resourceVersion === undefined);
     if (failure.relist || this.#isAhead(failure)) this.#cache.invalidate();
     if (failure.paged) this.#paged = true;
     if (failure.doubtful) this.#doubtful = true;
     metrics.watchRestart(this.#target, failure.reason);
-    const wait = this.#health.failed(failure);
+    const wait = this.#health.failed(failure, clock());
     log[failure.reason === 'withheld' ? 'debug' : 'warn'](
       { path, reason: failure.reason, error: failure.message, waitMs: Math.round(wait) },
       'watch closed, reconnecting',

@@ -21,14 +21,26 @@ export class WatchHealth {
   #failures = 0;
   #reason = '';
   #outage = false;
+  /** The time at which the server accepted the current watch. */
+  #openedAt: number | undefined;
 
   constructor(random: Random) {
     this.#random = random;
   }
 
+  /**
+   * Records that the server accepted a watch at `now`. If it lasts as long as the longest backoff,
+   * its failure is the first one: a proxy may cut each watch that is quiet for a minute.
+   */
+  opened(now: number): void {
+    this.#openedAt = now;
+  }
+
   /** @returns milliseconds to wait before the next attempt */
-  failed(failure: WatchFailure): number {
+  failed(failure: WatchFailure, now: number): number {
     this.failure = failure.message;
+    if (now - (this.#openedAt ?? now) >= MAX_BACKOFF_MS) this.#failures = 0;
+    this.#openedAt = undefined;
     if (failure.outage) this.#outage = true;
     // Another reason starts its own backoff. A version that expired during an outage is not a
     // further outage.

@@ -123,6 +123,19 @@ test('5xx responses back off, doubling up to 30 s, until an event resets it', as
   await stage.backoff(800);
 });
 
+test('a proxy that cuts each quiet watch after a minute lengthens no backoff', async () => {
+  const { run, call } = await stage.established([]);
+  call.end();
+  for (let cuts = 0; cuts < 3; cuts += 1) {
+    const quiet = await stage.server.next();
+    quiet.lines();
+    await until('it is well', PATIENCE_MS, () => run.reflector.failure === undefined);
+    await stage.time.advance(60_000);
+    quiet.cut();
+    await stage.backoff(800);
+  }
+});
+
 test('a watch that keeps ending at once does not cause a tight loop', async () => {
   const { run, call } = await stage.established([]);
   call.end();
