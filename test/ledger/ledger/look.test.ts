@@ -8,6 +8,7 @@ import type { RecordQuery } from '#ledger/store/index-scan.ts';
 import { fingerprint } from '#pki/x509/certificate.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
 import {
+  gapRecord,
   monitored,
   OURS,
   recordOf,
@@ -190,4 +191,26 @@ test('a CA is new until it is reported, even if the query for another one failed
   isAway = false;
   assert.equal(await cas.refresh(store, signers), true);
   assert.equal(await cas.refresh(store, signers), false);
+});
+
+test('a gap explains no more certificates than it has lost, across restarts', async () => {
+  const validity = seq(utcTime('260531235000Z'), utcTime('260601004000Z'));
+  const data: Record<string, string> = {};
+  const first = monitored(true, data, [gapRecord()]);
+  const lost = stolen(1, { validity });
+  first.request('a', lost);
+  await first.time.advance(GRACE);
+  await first.stop();
+  const second = monitored(true, data, [gapRecord()]);
+  second.request('b', stolen(2, { validity }));
+  second.request('a', lost);
+  await second.time.advance(GRACE);
+  assert.deepEqual(
+    second.findings().map(({ serial, explanation }) => [serial, explanation]),
+    [
+      ['01', 'CountedGap'],
+      ['02', undefined],
+    ],
+  );
+  await second.stop();
 });

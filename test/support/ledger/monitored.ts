@@ -41,11 +41,18 @@ export interface Monitored {
   readonly stop: () => Promise<void>;
 }
 
-export function monitored(leads = true): Monitored {
+/**
+ * @param data - the findings of an earlier monitor
+ * @param gaps - the records of gaps, in a ledger that has always been there
+ */
+export function monitored(
+  leads = true,
+  data: Record<string, string> = {},
+  gaps: readonly StoredRecord[] = [],
+): Monitored {
   const [api, time] = [memoryApi(), fakeTime(NOW)];
   const state = { leads, isAway: false };
   const asked: string[] = [];
-  const data: Record<string, string> = {};
   const client: MemoryApi['client'] = {
     ...api.client,
     request: async <T>(request: Parameters<typeof api.client.request>[0]) => {
@@ -58,8 +65,8 @@ export function monitored(leads = true): Monitored {
   const component = recordedComponent({ client, clock, delay });
   const store = {
     find: ({ kinds }: { kinds?: readonly string[] | undefined }) =>
-      Promise.resolve({ records: kinds?.includes('authority') === true ? [recordOf(OURS)] : [] }),
-    after: () => Promise.resolve([]),
+      Promise.resolve({ records: kinds?.includes('authority') === true ? [recordOf(OURS)] : gaps }),
+    after: () => Promise.resolve(gaps),
     recorded: (prints: readonly string[]) => {
       if (state.isAway) return Promise.reject(new Error('the database is away'));
       asked.push(...prints);
@@ -134,4 +141,20 @@ export function recordOf({ certificate: { raw } }: Link): StoredRecord {
   };
   const body = Buffer.from(JSON.stringify({ appended: { at, by: SENDER }, record }));
   return { id: 1, log: 1, index: 0, salt: Buffer.from(PREFIX), body };
+}
+
+/** The stored record of a gap that lost one record within the last hour. */
+export function gapRecord(): StoredRecord {
+  const at = new Date(NOW).toISOString();
+  const record = {
+    kind: 'gap',
+    key: 'signer/gap/1',
+    at,
+    component: { name: 'signer', version: '0.1.0', replica: 'signer-0' },
+    lost: 1,
+    from: new Date(NOW - 3_600_000).toISOString(),
+    to: at,
+  };
+  const body = Buffer.from(JSON.stringify({ appended: { at, by: SENDER }, record }));
+  return { id: 9, log: 1, index: 8, salt: Buffer.from(PREFIX), body };
 }

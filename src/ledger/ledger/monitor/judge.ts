@@ -62,6 +62,9 @@ export interface LedgerGap {
   readonly to: number;
 }
 
+/** Explanation of a certificate whose record a gap has lost. */
+const COUNTED_GAP = 'CountedGap';
+
 /** Known limits of the ledger. */
 export interface LedgerLimits {
   /** Time of the first append, in milliseconds since 1970. Undefined in an empty ledger. */
@@ -99,13 +102,37 @@ export function explanationOf(
   const longest = longestLeafSeconds * 1000 + BACKDATED_MILLISECONDS;
   if (certificate.ca || lifetime > longest) return undefined;
   if (notBefore < (beginning ?? Infinity) + SETTLING_MILLISECONDS) return 'BeforeLedger';
+  if (!countInGap(notBefore, gaps, explained)) return undefined;
+  return COUNTED_GAP;
+}
+
+/** Counts a certificate for the first gap that may have lost its record. Reports whether any has. */
+function countInGap(
+  notBefore: number,
+  gaps: readonly LedgerGap[],
+  explained: Map<string, number>,
+): boolean {
   const gap = gaps.find(
     ({ key, lost, from, to }) =>
       notBefore >= from - HELD_MILLISECONDS - BACKDATED_MILLISECONDS &&
       notBefore <= to &&
       (explained.get(key) ?? 0) < lost,
   );
-  if (gap === undefined) return undefined;
+  if (gap === undefined) return false;
   explained.set(gap.key, (explained.get(gap.key) ?? 0) + 1);
-  return 'CountedGap';
+  return true;
+}
+
+/**
+ * Returns how many certificates each gap explains by the findings of earlier processes. Otherwise
+ * each restart would let a gap hide as many certificates again.
+ */
+export function explainedBefore(
+  findings: readonly { readonly notBefore: string; readonly explanation?: string }[],
+  gaps: readonly LedgerGap[],
+): Map<string, number> {
+  const explained = new Map<string, number>();
+  for (const { notBefore, explanation } of findings)
+    if (explanation === COUNTED_GAP) countInGap(Date.parse(notBefore), gaps, explained);
+  return explained;
 }

@@ -11,7 +11,7 @@ import type { LedgerStore } from '#ledger/index.ts';
 import { fingerprint } from '#pki/x509/certificate.ts';
 import { validityOf } from '#pki/x509/validity.ts';
 import { UnrecordedCertificates, type UnrecordedCertificate } from './unrecorded.ts';
-import { candidateOf, explanationOf, signerOf } from './judge.ts';
+import { candidateOf, explainedBefore, explanationOf, signerOf } from './judge.ts';
 import type { Candidate, LedgerLimits, MonitoredCa } from './judge.ts';
 import { limitsOf, MonitoredCas } from './knowledge.ts';
 import { certificatesOf, placeOf, type SeenObject } from './seen.ts';
@@ -169,11 +169,12 @@ export class Look {
     ca: MonitoredCa,
     { seenIn }: UnconfirmedCertificate,
   ): Promise<UnrecordedCertificate> {
-    this.#limits ??= await limitsOf(this.#init.store);
+    const limits = await this.#readLimits();
     const isOpen = this.#findings.has({ fingerprint });
+    const known = this.#findings.explanationOf(fingerprint);
     const explanation = isOpen
       ? undefined
-      : explanationOf(certificate, ca, this.#limits, this.#explained);
+      : (known ?? explanationOf(certificate, ca, limits, this.#explained));
     const validity = validityOf(certificate);
     return {
       fingerprint,
@@ -186,6 +187,16 @@ export class Look {
       seenAt: new Date(this.#init.component.clock()).toISOString(),
       ...(explanation === undefined ? {} : { explanation }),
     };
+  }
+
+  /** Reads the limits once for each comparison, and what their gaps explained before. */
+  async #readLimits(): Promise<LedgerLimits> {
+    if (this.#limits !== undefined) return this.#limits;
+    const limits = await limitsOf(this.#init.store);
+    for (const [key, count] of explainedBefore(this.#findings.explained(), limits.gaps))
+      this.#explained.set(key, Math.max(count, this.#explained.get(key) ?? 0));
+    this.#limits = limits;
+    return limits;
   }
 
   async #found(finding: UnrecordedCertificate): Promise<void> {

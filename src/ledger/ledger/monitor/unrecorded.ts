@@ -141,15 +141,25 @@ export class UnrecordedCertificates {
     return this.#entries[name] !== undefined || this.#unlisted.has(name);
   }
 
+  /** Returns the explanation of a certificate that was found before. */
+  explanationOf(fingerprint: string): string | undefined {
+    const name = nameOf({ fingerprint, explanation: '' });
+    const [listed] = findingIn(this.#entries[name] ?? '');
+    return (listed ?? this.#unlisted.get(name))?.explanation;
+  }
+
+  /** Returns the explained findings, including those outside the list. */
+  explained(): readonly UnrecordedCertificate[] {
+    const listed = this.#listed(EXPLAINED).flatMap((name) => findingIn(this.#entries[name] ?? ''));
+    const unlisted = [...this.#unlisted].filter(
+      ([name]) => name.startsWith(EXPLAINED) && this.#entries[name] === undefined,
+    );
+    return [...listed, ...unlisted.map(([, finding]) => finding)];
+  }
+
   /** Returns the number of unexplained, unacknowledged findings, and of explained ones. */
   counts(): { readonly open: number; readonly explained: number } {
-    const unlisted = [...this.#unlisted.keys()].filter(
-      (name) => name.startsWith(EXPLAINED) && this.#entries[name] === undefined,
-    );
-    return {
-      open: this.open().length,
-      explained: this.#listed(EXPLAINED).length + unlisted.length,
-    };
+    return { open: this.open().length, explained: this.explained().length };
   }
 
   #listed(prefix: string): readonly string[] {
