@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Manifest } from '../roles.ts';
 import { counterIncrease } from './counter-increase.ts';
-import { ofLeader } from './of-leader.ts';
 
 /** An alert: its summary, its expression, and how long that must hold. */
 interface Alert {
@@ -219,7 +218,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignCheckpointTooOld',
-    // Without the series, the ledger has signed none since it started.
+    // The series is absent if the ledger has signed none since it started.
     expr: 'sum by (namespace) (increase(countersign_ledger_appended_total[5m])) > 0 unless on (namespace) time() - max by (namespace) (countersign_ledger_checkpoint_timestamp_seconds) <= 300',
     for: '5m',
     severity: 'warning',
@@ -310,6 +309,17 @@ const ALERTS: readonly Alert[] = [
       '{{ $labels.component }} is without CPU time for half a second and longer, again and again: requests and Leases are late.',
   },
 ];
+
+/**
+ * Returns PromQL for a gauge that only the leader updates. A replica that loses its Lease shows its
+ * last values until it restarts, so those of standbys are left out. A component without Leases has
+ * no series `countersign_leader` and counts.
+ *
+ * @param gauge - a selector
+ */
+function ofLeader(gauge: string): string {
+  return `(${gauge} unless on (namespace, component, instance) countersign_leader == 0)`;
+}
 
 /** The rules of a PrometheusRule (monitoring.coreos.com/v1). */
 export const ALERT_RULES: readonly Manifest[] = ALERTS.map(

@@ -157,7 +157,7 @@ export class NotificationSession {
       ...this.#reached,
     ]);
     const lookedAt = this.#lookedAt ?? start?.due ?? this.#init.now;
-    // Until then, `due` is of the earlier threshold.
+    // The `due` of a start is of its own threshold.
     const isExamined = this.#lookedAt !== undefined || start === undefined;
     const expiring = isExamined ? this.#init.expiringMs : start.expiring;
     const progress = {

@@ -88,7 +88,7 @@ export class Look {
     return this.#waiting.isFull;
   }
 
-  /** Drops the waiting certificates and the counts, because another replica compares and counts. */
+  /** Drops the waiting certificates and the counts, because another replica compares. */
   forget(): void {
     this.#waiting.clear();
     const { unrecorded, explained } = this.#init.component.metrics.of(LEDGER_SERIES);
