@@ -106,7 +106,7 @@ export function explanationOf(
   return COUNTED_GAP;
 }
 
-/** Counts a certificate for the first gap that may have lost its record. Reports whether any has. */
+/** Counts a certificate for the first gap that may have lost its record, if there is any. */
 function countInGap(
   notBefore: number,
   gaps: readonly LedgerGap[],
