@@ -29,6 +29,8 @@ export interface CallGate {
    * enough calls wait. The gate then wakes the caller in its turn, unless a pause begins.
    */
   readonly enter: (caller: WaitingCaller) => Promise<CallTurn | 'paused' | 'busy'>;
+  /** Reports that a caller needs no call now. Another one then has its place. */
+  readonly leave: (caller: Pick<WaitingCaller, 'id' | 'flow'>) => void;
   /** Milliseconds since 1970 by our clock until which no call starts. Undefined if it is open. */
   readonly pausedUntil: () => number | undefined;
 }
@@ -65,11 +67,7 @@ export function createCallGate({ clock, delay, random, onPause }: CallGateInit):
   let running = 0;
   let allowed = 1;
   const waiting: ((turn: CallTurn | 'paused') => void)[] = [];
-  const line = new WaitingLine({
-    delay,
-    places: () => MAX_AT_GATE - waiting.length,
-    isIdle: () => running === 0,
-  });
+  const line = new WaitingLine({ delay, places: () => MAX_AT_GATE - waiting.length });
 
   function turn(): CallTurn {
     running += 1;
@@ -127,9 +125,14 @@ export function createCallGate({ clock, delay, random, onPause }: CallGateInit):
       if (mayOvertake && running < allowed) return Promise.resolve(turn());
       if (mayOvertake && waiting.length < MAX_AT_GATE)
         return new Promise((resolve) => waiting.push(resolve));
-      line.add(caller);
+      if (mayOvertake) line.addFirst(caller);
+      else line.add(caller);
       if (running < allowed) line.wake();
       return Promise.resolve('busy');
+    },
+    leave: (caller) => {
+      line.remove(caller);
+      line.wake();
     },
     pausedUntil: () => (clock() < until ? until : undefined),
   };

@@ -60,8 +60,8 @@ const anchorsOf = cachedPemReader(readAnchors);
 interface IssuanceState extends ExternalCasInit {
   /** Failures in a row, by the digest of the order. */
   readonly failed: BoundedMap<string, Hold>;
-  /** Queue a request again, by its signer name and `namespace/name`. */
-  readonly listeners: ((signerName: string, storeKey: string) => void)[];
+  /** Queue a request again, by its signer name and `namespace/name`. False: it is gone. */
+  readonly listeners: ((signerName: string, storeKey: string) => boolean)[];
   /** Requests of one holder and key, by the digest of their order: the last one in their line. */
   readonly lines: Map<string, Promise<unknown>>;
 }
@@ -130,8 +130,11 @@ async function orderOnce(
   const { authorities, component } = at;
   const { signer } = order;
   const before = (await answeredBefore(at, order)) ?? heldOrder(at, order) ?? heldFlow(at, order);
-  if (before !== undefined) return before;
   const authority = authorities.usable(signer);
+  if (before !== undefined) {
+    authority?.gate.leave(callerOf(at, order));
+    return before;
+  }
   if (authority === undefined) return waits(authorities, signer);
   // Other requests use the worker while this one waits for the CA.
   return component.concurrency.lend(() => orderInTurn(at, order, authority));
@@ -160,14 +163,18 @@ async function orderInTurn(
   }
 }
 
-function callerOf({ listeners }: IssuanceState, { signer, request }: ExternalOrder): WaitingCaller {
+function callerOf(
+  { authorities, listeners }: IssuanceState,
+  { signer, request }: ExternalOrder,
+): WaitingCaller {
   const { signerName } = signer.spec;
   return {
     id: request.metadata.uid,
     flow: `${signerName} ${flowOf(request)}`,
-    wake: () => {
-      for (const listener of listeners) listener(signerName, keyOf(request.metadata));
-    },
+    // The next check wakes the requests of a signer that waits.
+    wake: () =>
+      authorities.waitsFor(signer) === undefined &&
+      listeners.some((listener) => listener(signerName, keyOf(request.metadata))),
   };
 }
 

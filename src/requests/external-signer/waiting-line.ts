@@ -7,20 +7,18 @@ export interface WaitingCaller {
   readonly id: string;
   /** Requests of one flow wait behind each other. */
   readonly flow: string;
-  /** Makes the request come again. */
-  readonly wake: () => void;
+  /** Makes the request come again. Returns false if the request needs no call now. */
+  readonly wake: () => boolean;
 }
 
 export interface WaitingLineInit {
   readonly delay: Delay;
   /** Returns how many callers may come now. */
   readonly places: () => number;
-  /** Reports whether no call runs, so that no end of a call wakes a caller. */
-  readonly isIdle: () => boolean;
 }
 
-/** Delay after which an idle gate wakes more callers: the woken ones may need no call now. */
-const IDLE_GATE_MS = 1_000;
+/** Time for which a woken caller has a place. It may need no call any more. */
+const PLACE_MS = 1_000;
 
 /** Callers that hold nothing while they wait. */
 export class WaitingLine {
@@ -29,14 +27,17 @@ export class WaitingLine {
   readonly #flows = new Map<string, Map<string, WaitingCaller>>();
   /** Callers that were woken, and may overtake the line. */
   readonly #woken = new Set<string>();
+  /** Those of them that have a place. */
+  readonly #coming = new Set<string>();
   #isWatched = false;
 
   constructor(init: WaitingLineInit) {
     this.#init = init;
   }
 
-  /** Reports whether a caller may take a free place before those that wait. */
+  /** Reports whether a caller that comes may take a free place before those that wait. */
   mayOvertake({ id }: WaitingCaller): boolean {
+    this.#coming.delete(id);
     return this.#woken.delete(id) || this.#flows.size === 0;
   }
 
@@ -47,21 +48,38 @@ export class WaitingLine {
     callers.set(caller.id, caller);
   }
 
+  /** Adds a caller before all others of its flow, since it had its turn and found no place. */
+  addFirst(caller: WaitingCaller): void {
+    const others = this.#flows.get(caller.flow) ?? [];
+    this.#flows.set(caller.flow, new Map([[caller.id, caller], ...others]));
+  }
+
+  /** Removes a caller that needs no call now. */
+  remove({ id, flow }: Pick<WaitingCaller, 'id' | 'flow'>): void {
+    this.#coming.delete(id);
+    this.#woken.delete(id);
+    const callers = this.#flows.get(flow);
+    callers?.delete(id);
+    if (callers?.size === 0) this.#flows.delete(flow);
+  }
+
   /** Wakes as many callers as there are places. */
   wake(): void {
-    for (let places = this.#init.places(); places > 0; places -= 1) {
+    while (this.#init.places() > this.#coming.size) {
       const caller = this.#shift();
       if (caller === undefined) break;
       this.#woken.add(caller.id);
-      caller.wake();
+      this.#coming.add(caller.id);
+      if (!caller.wake()) this.remove(caller);
     }
-    if (this.#flows.size === 0) this.#woken.clear();
-    else if (this.#init.isIdle()) this.#watch();
+    if (this.#coming.size > 0) this.#watch();
+    else if (this.#flows.size === 0) this.#woken.clear();
   }
 
   clear(): void {
     this.#flows.clear();
     this.#woken.clear();
+    this.#coming.clear();
   }
 
   /** Removes the first caller of the flow whose turn it is. */
@@ -77,13 +95,14 @@ export class WaitingLine {
     return undefined;
   }
 
-  /** Wakes more callers later if none of the woken ones comes. */
+  /** Gives the places of woken callers that did not come to others. */
   #watch(): void {
     if (this.#isWatched) return;
     this.#isWatched = true;
-    void this.#init.delay(IDLE_GATE_MS).then(() => {
+    void this.#init.delay(PLACE_MS).then(() => {
       this.#isWatched = false;
-      if (this.#init.isIdle()) this.wake();
+      this.#coming.clear();
+      this.wake();
     });
   }
 }

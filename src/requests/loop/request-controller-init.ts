@@ -95,9 +95,9 @@ export interface Sources<S> {
   onChange(listener: (signerName: string) => void): void;
   /**
    * Calls `listener` with the signer name and `namespace/name` of one request that may have an
-   * answer now.
+   * answer now. The listener returns false if the request is gone.
    */
-  onAnswer?(listener: (signerName: string, storeKey: string) => void): void;
+  onAnswer?(listener: (signerName: string, storeKey: string) => boolean): void;
   /** Returns why the component is not ready, or an empty list. */
   notReady(): readonly string[];
   stop(): Promise<void>;

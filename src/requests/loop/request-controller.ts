@@ -109,8 +109,9 @@ function subscribe<T extends KubeObject, S extends SignerObject>({
   discovery?.onChange(serve);
   sources?.onChange(wake);
   sources?.onAnswer?.((signerName, storeKey) => {
-    if (requests.peek({ signerName, storeKey }) !== undefined)
-      queue.add(requestKey(signerName, storeKey));
+    if (requests.peek({ signerName, storeKey }) === undefined) return false;
+    queue.add(requestKey(signerName, storeKey));
+    return true;
   });
   component.shard.onChange(() => {
     for (const { spec } of servedSigners(init)) look(spec.signerName);
