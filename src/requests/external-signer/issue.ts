@@ -168,13 +168,15 @@ function callerOf(
   { signer, request }: ExternalOrder,
 ): WaitingCaller {
   const { signerName } = signer.spec;
+  // The function must not keep the request, which may be large.
+  const storeKey = keyOf(request.metadata);
   return {
     id: request.metadata.uid,
     flow: `${signerName} ${flowOf(request)}`,
     // The next check wakes the requests of a signer that waits.
     wake: () =>
       authorities.waitsFor(signer) === undefined &&
-      listeners.some((listener) => listener(signerName, keyOf(request.metadata))),
+      listeners.some((listener) => listener(signerName, storeKey)),
   };
 }
 

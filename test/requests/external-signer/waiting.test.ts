@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Requests that wait for a CA cost little, and none of them waits for good. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { CSR, csrObject, startReady, type World } from './world.ts';
+
+const USAGES = ['digital signature', 'client auth', 'server auth'] as const;
+
+let it: World;
+/** Lets the CA answer, since a stop waits for the orders that run. */
+let release: () => void;
+let released: Promise<void>;
+beforeEach(async () => {
+  it = await startReady();
+  released = new Promise((resolve) => (release = resolve));
+});
+afterEach(async () => {
+  release();
+  await it.stop();
+});
+
+/** Makes the CA answer no order until {@link release}. */
+function holdAnswers(): void {
+  const { sign } = it.vault;
+  it.vault.sign = async (body) => {
+    await released;
+    return sign(body);
+  };
+}
+
+test('a large request that waits for the CA is not kept in memory', async () => {
+  const { client } = it.api;
+  const read: WeakRef<object>[] = [];
+  const request: typeof client.request = async <T>(init: Parameters<typeof client.request>[0]) => {
+    const object = await client.request<T>(init);
+    if (init.method !== 'GET' || !init.path.startsWith(`${CSR}-`)) return object;
+    const copy = structuredClone(object);
+    read.push(new WeakRef(copy as object));
+    return copy;
+  };
+  await it.end();
+  await it.start({ client: { ...client, request } });
+  holdAnswers();
+  const notes = { notes: 'x'.repeat(20_000) };
+  for (let index = 0; index < 40; index += 1) {
+    const object = csrObject({ usages: USAGES, username: `user-${index}` });
+    const metadata = { ...object.metadata, name: `a-${index}`, uid: `uid-${index}` };
+    it.api.put(`${CSR}-${index}`, { ...object, metadata: { ...metadata, annotations: notes } });
+  }
+  await it.settle();
+  assert.equal(read.length, 40);
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  await it.settle();
+  // One call runs, and eight more wait for it with their requests.
+  assert.equal(read.filter((each) => each.deref() !== undefined).length, 9);
+});
