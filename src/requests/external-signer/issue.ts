@@ -158,6 +158,8 @@ async function orderInTurn(
   try {
     return await place(at, order, authority, turn);
   } finally {
+    // An unexpected error leaves the turn open, and the CA may have issued.
+    turn.end('unavailable');
     chains.release(order.id);
     component.metrics.of(EXTERNAL_SERIES).keptBytes.set({}, chains.bytes());
   }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { CSR, csrObject, startReady, type World } from './world.ts';
+import { CSR, POD, csrObject, podObject, startReady, type World } from './world.ts';
 
 const USAGES = ['digital signature', 'client auth', 'server auth'] as const;
 
@@ -57,4 +57,15 @@ test('a large request that waits for the CA is not kept in memory', async () => 
   await it.settle();
   // One call runs, and eight more wait for it with their requests.
   assert.equal(read.filter((each) => each.deref() !== undefined).length, 9);
+});
+
+test('an order that fails unexpectedly gives its turn back', async () => {
+  const { sign } = it.vault;
+  it.vault.sign = () => {
+    it.vault.sign = sign;
+    return Promise.reject(new Error('unexpected'));
+  };
+  it.api.put(POD, podObject());
+  for (let seconds = 0; seconds < 30; seconds += 1) await it.advance(1_000);
+  assert.deepEqual([it.outcome(), it.vault.orders.length], [['Issued'], 2]);
 });

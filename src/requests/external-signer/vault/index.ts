@@ -62,7 +62,8 @@ export function openVaultBackend(init: VaultBackendInit): Backend {
     order: (order) => {
       const placed = placeOrder(state, order);
       running.add(placed);
-      void placed.finally(() => running.delete(placed));
+      const ended = (): boolean => running.delete(placed);
+      void placed.then(ended, ended);
       return placed;
     },
     close: async () => {
