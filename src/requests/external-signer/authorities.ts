@@ -317,8 +317,9 @@ export class Authorities {
     if (meanwhile !== undefined) return meanwhile;
     if (state.ready) {
       this.#open(held, state.validity);
-      await this.#say(signer, readiness(anchors, held.shownDenial?.problem, serverTime(component)));
+      // Requests do not wait for the write of the status, which the API server may deny.
       this.#announce(signer);
+      await this.#say(signer, readiness(anchors, held.shownDenial?.problem, serverTime(component)));
       return { requeueAt: component.clock() + RECHECK_MS };
     }
     const { reason, message, retryAfterMs = 0 } = state;

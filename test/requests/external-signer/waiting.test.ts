@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { CSR, POD, csrObject, podObject, startReady, type World } from './world.ts';
+import { CSR, POD, SIGNER, csrObject, json, podObject, startReady, type World } from './world.ts';
 
 const USAGES = ['digital signature', 'client auth', 'server auth'] as const;
 
@@ -68,4 +68,24 @@ test('an order that fails unexpectedly gives its turn back', async () => {
   it.api.put(POD, podObject());
   for (let seconds = 0; seconds < 30; seconds += 1) await it.advance(1_000);
   assert.deepEqual([it.outcome(), it.vault.orders.length], [['Issued'], 2]);
+});
+
+test('a status that cannot be written does not keep requests waiting', async () => {
+  const { client } = it.api;
+  let isDenied = false;
+  const request: typeof client.request = (init) =>
+    isDenied && init.method === 'PUT' && init.path.startsWith(SIGNER)
+      ? Promise.reject(new Error('the status is not written'))
+      : client.request(init);
+  await it.end();
+  await it.start({ client: { ...client, request } });
+  const { login } = it.vault;
+  it.vault.login = () => json(503, { errors: ['Vault is sealed'] });
+  await it.advance(240_000);
+  await it.until(() => it.ready()?.reason === 'Unavailable');
+  it.api.put(POD, podObject());
+  isDenied = true;
+  it.vault.login = login;
+  for (let seconds = 0; seconds < 30; seconds += 1) await it.advance(1_000);
+  assert.deepEqual(it.outcome(), ['Issued']);
 });
