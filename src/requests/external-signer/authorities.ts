@@ -66,7 +66,7 @@ interface ExternalSignerState {
   readonly denied: Set<string>;
 }
 
-/** Checks wait for one CA at a time. */
+/** Signers at once, apart from those that wait for their CA. */
 const AUTHORITY_WORKERS = 4;
 /** Interval of the checks of a CA that issues. A changed role is seen within it. */
 const RECHECK_MS = 240_000;
@@ -309,7 +309,8 @@ export class Authorities {
     }
     const before = await this.#waits(signer, held);
     if (before !== undefined) return before;
-    const state = await held.backend.check();
+    // Other signers use the worker while this one waits for its CA.
+    const state = await component.concurrency.lend(() => held.backend.check());
     // Another generation has a backend of its own.
     if (this.#held.get(key) !== held) return { requeueAt: component.clock() };
     // While the check ran, an answer may have been refused.

@@ -206,3 +206,31 @@ test('a slow CA of one signer does not delay the users of another signer', async
   await pass(3);
   assert.ok(JSON.stringify(it.api.get(path)?.status).includes('"certificate"'));
 });
+
+/** Creates a signer of its own name, at this place. */
+function addSigner(name: string, vault: object): void {
+  const object = signerObject({ signerName: `example.com/${name}` }, vault);
+  const metadata = { ...object.metadata, name, uid: `signer-${name}` };
+  it.api.put(SIGNER.replace('corporate', name), { ...object, metadata });
+}
+
+test('checks that get no answer do not delay the check of another CA', async () => {
+  await it.stop();
+  it = new World();
+  const { send } = it.vault;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const slow: typeof send = async (call) => {
+    if (call.url.startsWith(SERVER)) await Promise.race([it.time.delay(20_000), released]);
+    return send(call);
+  };
+  Object.assign(it.vault, { send: slow });
+  it.api.put(SIGNER, signerObject({}, { server: 'https://vault.example.com' }));
+  await it.start();
+  for (let index = 0; index < 8; index += 1) addSigner(`slow-${index}`, { role: `r-${index}` });
+  await it.settle();
+  addSigner('other', { server: 'https://vault.example.com' });
+  await pass(3);
+  const path = put('team-a', 'web-1', { signerName: OTHER });
+  await pass(2);
+  assert.ok(isIssued(path));
+});
