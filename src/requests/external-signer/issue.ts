@@ -62,8 +62,12 @@ interface IssuanceState extends ExternalCasInit {
   readonly failed: BoundedMap<string, Hold>;
   /** Queue a request again, by its signer name and `namespace/name`. False: it is gone. */
   readonly listeners: ((signerName: string, storeKey: string) => boolean)[];
-  /** Requests of one holder and key, by the digest of their order: the last one in their line. */
-  readonly lines: Map<string, Promise<unknown>>;
+  /**
+   * Requests that wait for an order of their holder and key, by its digest. Two requests that come
+   * at once thus cost one certificate: the second finds the result of the first. It holds no worker
+   * meanwhile.
+   */
+  readonly ordering: Map<string, Map<string, WaitingCaller['wake']>>;
 }
 
 /** Answers the requests of one loop by the CAs of their signers. */
@@ -72,7 +76,7 @@ export function externalCas<R extends ExternalRequest>(
 ): IssuingCas<ExternalSigner, R> {
   const { authorities } = init;
   const failed = new BoundedMap<string, Hold>(MAX_FAILED);
-  const at: IssuanceState = { ...init, failed, listeners: [], lines: new Map() };
+  const at: IssuanceState = { ...init, failed, listeners: [], ordering: new Map() };
   return {
     serve: () => undefined,
     listed: () => true,
@@ -101,25 +105,20 @@ async function issue(
   request: ExternalRequest,
 ): Promise<IssuedChain | NotIssued> {
   const order = { signer, wanted, request, id: orderId(signer, wanted, request) };
-  return inLine(at.lines, order.id, () => orderOnce(at, order));
-}
-
-/**
- * Runs one order of a holder and key at a time. Two requests that come at once thus cost one
- * certificate: the second finds the result of the first.
- */
-async function inLine<T>(
-  lines: Map<string, Promise<unknown>>,
-  id: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  const before = lines.get(id);
-  const own = before === undefined ? work() : before.then(work, work);
-  lines.set(id, own);
+  const { ordering } = at;
+  const followers = ordering.get(order.id);
+  if (followers !== undefined) {
+    leaveLine(at, order);
+    followers.set(request.metadata.uid, callerOf(at, order).wake);
+    return { kind: 'notIssued', how: 'issuer', message: messages.SAME_KEY };
+  }
+  const woken = new Map<string, WaitingCaller['wake']>();
+  ordering.set(order.id, woken);
   try {
-    return await own;
+    return await orderOnce(at, order);
   } finally {
-    if (lines.get(id) === own) lines.delete(id);
+    ordering.delete(order.id);
+    for (const wake of woken.values()) wake();
   }
 }
 
@@ -130,11 +129,11 @@ async function orderOnce(
   const { authorities, component } = at;
   const { signer } = order;
   const before = (await answeredBefore(at, order)) ?? heldOrder(at, order) ?? heldFlow(at, order);
-  const authority = authorities.usable(signer);
   if (before !== undefined) {
-    authority?.gate.leave(callerOf(at, order));
+    leaveLine(at, order);
     return before;
   }
+  const authority = authorities.usable(signer);
   if (authority === undefined) return waits(authorities, signer);
   // Other requests use the worker while this one waits for the CA.
   return component.concurrency.lend(() => orderInTurn(at, order, authority));
@@ -163,6 +162,11 @@ async function orderInTurn(
     chains.release(order.id);
     component.metrics.of(EXTERNAL_SERIES).keptBytes.set({}, chains.bytes());
   }
+}
+
+/** Gives the place of a request that needs no call now to another one. */
+function leaveLine(at: IssuanceState, order: ExternalOrder): void {
+  at.authorities.usable(order.signer)?.gate.leave(callerOf(at, order));
 }
 
 function callerOf(

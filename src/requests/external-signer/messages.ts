@@ -86,6 +86,9 @@ export const NOT_LEADER = 'another replica leads and answers this request';
 export const BUSY =
   'the CA has as many calls as it may have at once; this request is ordered in its turn';
 
+export const SAME_KEY =
+  'another request for the same key waits for the CA; this one is answered after it';
+
 export const NO_SPACE =
   'external-signer has no space for another chain until the API server accepts those that it has; no certificate is ordered';
 

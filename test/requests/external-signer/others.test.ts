@@ -234,3 +234,20 @@ test('checks that get no answer do not delay the check of another CA', async () 
   await pass(2);
   assert.ok(isIssued(path));
 });
+
+test('requests of one pod and key do not delay the pods of another signer', async () => {
+  await it.stop();
+  it = new World();
+  it.api.put(SIGNER, signerObject());
+  await addSecondCa(10_000);
+  await it.start();
+  const { metadata, ...pod } = podObject({ nodeName: 'node-1' });
+  for (let index = 0; index < 60; index += 1) {
+    const names = { ...metadata, name: `r-${index}`, uid: `request-${index}` };
+    it.api.put(`${PATHS}r-${index}`, { ...pod, metadata: names });
+  }
+  await it.settle();
+  const path = put('team-a', 'ok', { signerName: OTHER, nodeName: 'node-2' });
+  await pass(3);
+  assert.ok(isIssued(path));
+});
