@@ -19,7 +19,7 @@ import { reportRetry } from '../loop/error-outcome.ts';
 import { writeSubresource } from '../loop/subresource-write.ts';
 import type { Backend } from './backend.ts';
 import { createCallGate, type CallGate } from './call-gate.ts';
-import { longerHold, YIELD_DELAYS, type Hold, type HoldDelays } from './holds.ts';
+import { longerHold, REFUSED_ANSWER_DELAYS, YIELD_DELAYS, type Hold } from './holds.ts';
 import { EXTERNAL_SERIES } from './metrics.ts';
 import * as messages from './messages.ts';
 import { holdOf, readiness, unready, withStatus, type Ready } from './status.ts';
@@ -73,8 +73,6 @@ const RECHECK_MS = 240_000;
 /** Delays between checks of a CA that issues nothing. */
 const FIRST_CHECK_MS = 2_000;
 const MAX_CHECK_MS = 300_000;
-/** Delays after answers that were refused. Each order may cost a certificate. */
-const REFUSED_ANSWER_DELAYS: HoldDelays = { firstMs: 5_000, maxMs: 3_600_000 };
 /** Namespaces and users whose refusals are counted. */
 const MAX_HELD_FLOWS = 1_000;
 /**

@@ -22,6 +22,11 @@ export interface HoldDelays {
  */
 export const YIELD_DELAYS: HoldDelays = { firstMs: 1_000, maxMs: 60_000 };
 
+/** Delays after answers that were refused. Each order may cost a certificate. */
+export const REFUSED_ANSWER_DELAYS: HoldDelays = { firstMs: 5_000, maxMs: 3_600_000 };
+/** Longest of these delays, with the jitter of a backoff. */
+export const LONGEST_HOLD_MS = 1.5 * REFUSED_ANSWER_DELAYS.maxMs;
+
 /** Returns the hold after one more failure, from a time on. */
 export function longerHold(
   before: Hold | undefined,

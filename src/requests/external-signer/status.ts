@@ -7,7 +7,7 @@ import { conditionMessage, findCondition, setCondition } from '#api/request/cond
 import { ANCHOR_REJECTED } from '#api/serving/report.ts';
 import type { Certificate } from '#pki/x509/certificate.ts';
 import { rejectedAnchor } from '#pki/x509/verifier-rules.ts';
-import type { Hold } from './holds.ts';
+import { LONGEST_HOLD_MS, type Hold } from './holds.ts';
 import * as messages from './messages.ts';
 
 /** Limit on a message, by the CRD. */
@@ -39,14 +39,14 @@ export function unready(reason: string, message: string): Ready {
 
 /**
  * Returns the hold that an earlier process wrote. Without it, each restart would order another
- * certificate that is refused.
+ * certificate that is refused. One by a clock that was ahead ends after the longest delay.
  */
 export function holdOf({ metadata, status }: ExternalSigner, now: number): Hold | undefined {
   const { retryAt = '', refusedAnswers = 1, observedGeneration, conditions } = status;
   const until = parseTime(retryAt);
   if (observedGeneration !== metadata.generation || !(until > now)) return undefined;
   const problem = findCondition(conditions, 'Ready')?.message ?? '';
-  return { until, count: refusedAnswers, problem };
+  return { until: Math.min(until, now + LONGEST_HOLD_MS), count: refusedAnswers, problem };
 }
 
 export function withStatus<T extends KubeObject & { readonly status: ExternalSignerStatus }>(

@@ -89,3 +89,15 @@ test('a status that cannot be written does not keep requests waiting', async () 
   for (let seconds = 0; seconds < 30; seconds += 1) await it.advance(1_000);
   assert.deepEqual(it.outcome(), ['Issued']);
 });
+
+test('a hold from a clock that was ahead does not outlast the longest one', async () => {
+  await it.end();
+  const signer = it.api.get(SIGNER);
+  assert.ok(signer !== undefined);
+  const status = { observedGeneration: 1, retryAt: '2099-01-01T00:00:00Z', refusedAnswers: 2 };
+  it.api.put(SIGNER, { ...signer, status: { ...Object(signer.status), ...status } });
+  it.api.put(POD, podObject());
+  await it.start();
+  for (let minutes = 0; minutes < 95; minutes += 1) await it.advance(60_000);
+  assert.deepEqual(it.outcome(), ['Issued']);
+});
