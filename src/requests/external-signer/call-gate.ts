@@ -62,8 +62,7 @@ const MAX_REQUESTED_PAUSE_MS = 3_600_000;
  * A call that the CA did not serve pauses all: afterwards one call goes first again.
  */
 export function createCallGate({ clock, delay, random, onPause }: CallGateInit): CallGate {
-  let until = 0;
-  let failures = 0;
+  const pause = new Pause(clock, random);
   let running = 0;
   let allowed = 1;
   const waiting: ((turn: CallTurn | 'paused') => void)[] = [];
@@ -77,7 +76,7 @@ export function createCallGate({ clock, delay, random, onPause }: CallGateInit):
         if (!isOpen) return;
         isOpen = false;
         running -= 1;
-        if (how === 'throttled' || how === 'unavailable') pause(how, retryAfterMs);
+        if (how === 'throttled' || how === 'unavailable') unserved(how, retryAfterMs);
         else if (how !== 'unused') answered(how);
         next();
       },
@@ -85,27 +84,17 @@ export function createCallGate({ clock, delay, random, onPause }: CallGateInit):
   }
 
   function answered(how: 'answered' | 'answer-refused'): void {
-    failures = 0;
+    pause.forgetFailures();
     allowed = how === 'answered' ? Math.min(allowed + 1, MAX_ORDERS_AT_ONCE) : 1;
   }
 
-  function pause(how: PauseCause, retryAfterMs: number): void {
-    const atLeastMs = Math.min(retryAfterMs, MAX_REQUESTED_PAUSE_MS);
+  function unserved(how: PauseCause, retryAfterMs: number): void {
     allowed = 1;
-    const isFirst = clock() >= until;
-    const pauseMs = backoffDelay(failures, {
-      firstMs: FIRST_PAUSE_MS,
-      maxMs: MAX_PAUSE_MS,
-      random,
-    });
-    // Calls that ran side by side fail for one cause, which counts once.
-    if (isFirst) failures += 1;
-    until = Math.max(until, clock() + Math.max(isFirst ? pauseMs : 0, atLeastMs));
-    onPause(until, how);
+    onPause(pause.lengthen(retryAfterMs), how);
   }
 
   function next(): void {
-    if (clock() < until) {
+    if (pause.until() !== undefined) {
       for (const resolve of waiting.splice(0)) resolve('paused');
       // The check after the pause wakes all requests.
       line.clear();
@@ -120,7 +109,7 @@ export function createCallGate({ clock, delay, random, onPause }: CallGateInit):
 
   return {
     enter: (caller) => {
-      if (clock() < until) return Promise.resolve('paused');
+      if (pause.until() !== undefined) return Promise.resolve('paused');
       const mayOvertake = line.mayOvertake(caller);
       if (mayOvertake && running < allowed) return Promise.resolve(turn());
       if (mayOvertake && waiting.length < MAX_AT_GATE)
@@ -134,6 +123,44 @@ export function createCallGate({ clock, delay, random, onPause }: CallGateInit):
       line.remove(caller);
       line.wake();
     },
-    pausedUntil: () => (clock() < until ? until : undefined),
+    pausedUntil: pause.until,
   };
+}
+
+/** The pause of all calls after calls that the CA did not serve. */
+class Pause {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  #from = 0;
+  #until = 0;
+  #failures = 0;
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Returns its end while it lasts. A clock that is set back ends it, and must not prolong it. */
+  readonly until = (): number | undefined => {
+    const now = this.#clock();
+    return now >= this.#from && now < this.#until ? this.#until : undefined;
+  };
+
+  forgetFailures(): void {
+    this.#failures = 0;
+  }
+
+  /** Begins or prolongs it after a call. Returns its end. */
+  lengthen(retryAfterMs: number): number {
+    const now = this.#clock();
+    // Calls that ran side by side fail for one cause, which counts once.
+    if (this.until() === undefined) {
+      const init = { firstMs: FIRST_PAUSE_MS, maxMs: MAX_PAUSE_MS, random: this.#random };
+      this.#from = now;
+      this.#until = now + backoffDelay(this.#failures, init);
+      this.#failures += 1;
+    }
+    this.#until = Math.max(this.#until, now + Math.min(retryAfterMs, MAX_REQUESTED_PAUSE_MS));
+    return this.#until;
+  }
 }

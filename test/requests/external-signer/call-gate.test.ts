@@ -192,3 +192,18 @@ test('a woken caller that comes late has the next place', async () => {
   await endAll();
   assert.ok(served.indexOf('a-9') < served.indexOf('a-13'), served.join(' '));
 });
+
+test('a clock that is set back does not prolong a pause, or the next one', async () => {
+  let setBackMs = 0;
+  const random = (size: number): Uint8Array => new Uint8Array(size);
+  const clock = (): number => time.clock() - setBackMs;
+  gate = createCallGate({ ...time, clock, random, onPause: () => undefined });
+  for (const id of ['a', 'b']) {
+    await come(id);
+    turns.pop()?.end('unavailable');
+    assert.notEqual(gate.pausedUntil(), undefined);
+    setBackMs += 3_600_000;
+    await time.advance(5_000);
+    assert.equal(gate.pausedUntil(), undefined);
+  }
+});
