@@ -92,6 +92,8 @@ export class Authorities {
   /** Gates by CA: signers that name one secrets engine share its limiter. */
   readonly #gates = new Map<string, CallGate>();
   readonly #listeners: ((signerName: string) => void)[] = [];
+  /** True from the stop on, when nothing more is ordered. A check may still run. */
+  #isStopped = false;
 
   constructor(init: AuthoritiesInit) {
     const { component, signers } = init;
@@ -125,7 +127,7 @@ export class Authorities {
 
   /** Returns the CA of a signer, or undefined while its requests wait. */
   readonly usable = (signer: ExternalSigner): UsableAuthority | undefined => {
-    if (this.waitsFor(signer) !== undefined) return undefined;
+    if (this.#isStopped || this.waitsFor(signer) !== undefined) return undefined;
     const { backend, gate, validity } = this.#held.get(keyOf(signer.metadata)) ?? {};
     if (backend === undefined || gate === undefined || validity === undefined) return undefined;
     return { backend, gate, validity };
@@ -220,6 +222,7 @@ export class Authorities {
 
   readonly run = async (signal: AbortSignal): Promise<void> => {
     const component = this.#component;
+    signal.addEventListener('abort', () => (this.#isStopped = true), { once: true });
     await runLoop(
       {
         ...component,

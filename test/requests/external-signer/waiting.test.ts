@@ -101,3 +101,32 @@ test('a hold from a clock that was ahead does not outlast the longest one', asyn
   for (let minutes = 0; minutes < 95; minutes += 1) await it.advance(60_000);
   assert.deepEqual(it.outcome(), ['Issued']);
 });
+
+test('a stop orders nothing for the requests that wait, also while a check runs', async () => {
+  const { login } = it.vault;
+  it.vault.login = async () => {
+    await released;
+    return login();
+  };
+  await it.advance(240_000);
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  it.vault.sign = async (body) => {
+    await answered;
+    return it.vault.signed(body);
+  };
+  for (let index = 0; index < 5; index += 1) {
+    const pod = podObject({ podName: `web-${index}`, podUID: `pod-${index}` });
+    const metadata = { ...pod.metadata, name: `r-${index}`, uid: `request-${index}` };
+    it.api.put(POD.replace('req-web-0', `r-${index}`), { ...pod, metadata });
+  }
+  await it.until(() => it.vault.orders.length === 1);
+  await it.settle();
+  const ended = it.end();
+  answer();
+  await it.settle();
+  release();
+  await ended;
+  assert.equal(it.vault.orders.length, 1);
+  await it.start();
+});

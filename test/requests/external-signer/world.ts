@@ -113,7 +113,7 @@ export class FakeVault {
   readonly calls: HttpCall[] = [];
   readonly #time: FakeTime;
   role: object = ROLE;
-  login = (): Answer => json(200, { auth: { client_token: CLIENT_TOKEN } });
+  login = (): Answer | Promise<Answer> => json(200, { auth: { client_token: CLIENT_TOKEN } });
   /** What it signs. A test changes the certificate, or the answer. */
   sign: (body: Body) => Answer | Promise<Answer> = (body) => this.signed(body);
 
