@@ -332,7 +332,7 @@ bench-all: node_modules controlplane dist/countersign.mjs dist/library/index.mjs
 	failed=0; $(RUN) node bench/all/main.ts $(ARGS) || failed=$$?; $(RUN) node bench/report/main.ts || failed=$$?; $(RUN) node bench/scaling/main.ts || failed=$$?; exit $$failed
 
 .PHONY: bench-short
-bench-short: node_modules controlplane dist/countersign.mjs dist/library/index.mjs ## Every bench on one cluster, small, in twenty minutes; then make performance
+bench-short: node_modules controlplane dist/countersign.mjs dist/library/index.mjs ## Every bench on one cluster, small, in an hour; then make performance
 	failed=0; $(RUN) node bench/all/main.ts --short $(ARGS) || failed=$$?; $(RUN) node bench/report/main.ts || failed=$$?; $(RUN) node bench/scaling/main.ts || failed=$$?; exit $$failed
 
 .PHONY: bench-smoke

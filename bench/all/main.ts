@@ -2,7 +2,7 @@
 /**
  * `make bench-all`: every bench, one after the other, on one cluster. `make bench-smoke` runs them
  * with the least sizes that say whether they work, and keeps nothing; `make bench-short` takes
- * twenty minutes. ARGS: `--only start,csr`.
+ * an hour. ARGS: `--only start,csr`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

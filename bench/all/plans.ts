@@ -5,7 +5,7 @@ import type { Bench } from '../report/marks.ts';
 export interface Plan {
   readonly bench: Bench;
   readonly full: readonly string[];
-  /** Sizes with which all benches together are done in twenty minutes, and say something. */
+  /** Sizes with which all benches together are done in an hour, and say something. */
   readonly short: readonly string[];
   /** The least that goes through everything that it does. */
   readonly smoke: readonly string[];
@@ -56,7 +56,7 @@ export const PLANS: readonly Plan[] = [
   }),
   plan('start', {
     full: '',
-    short: '--objects 5000 --rounds 2',
+    short: '--objects 20000 --rounds 2',
     smoke: '--objects 100 --rounds 1',
   }),
   plan('idle', {
@@ -96,7 +96,7 @@ export const PLANS: readonly Plan[] = [
   }),
   plan('ledger', {
     full: '--requests 10000 --rounds 5',
-    short: '--records 100000 --requests 2000 --seconds 15 --rounds 2',
+    short: '--requests 3000 --seconds 15 --rounds 2',
     smoke: '--records 500 --searches 2 --batches 2 --requests 40 --seconds 1 --rounds 1',
   }),
   // What these leave behind would be in the way of the others.

@@ -59,7 +59,7 @@ const REPEAT = `## How to repeat it
 
 \`\`\`
 make bench-all                # hours; every bench below with its full sizes, on one cluster
-make bench-short              # twenty minutes; the same with small sizes
+make bench-short              # an hour; the same with small sizes
 make bench                    # drain alone; the others are named beside their figures
 make performance              # this page from what was measured
 \`\`\`
