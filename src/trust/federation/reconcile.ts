@@ -56,8 +56,20 @@ export async function reconcile(federation: Federation, key: string): Promise<Re
   // Stored before the write, so a failed write does not cause another fetch at once.
   const lastFetch = component.clock();
   fetchStates.set(key, { ...held, lastFetch, nextFetch: lastFetch + init.shortestSeconds * 1000 });
-  const now = await answered(federation, held, { trustDomain: key, fetched, isManaged });
-  return again(federation, domain, now);
+  const answer = { trustDomain: key, fetched, isManaged };
+  const now = await answered(federation, held, answer);
+  return again(federation, domain, await heldAfterFirst(federation, before, now, answer));
+}
+
+/** Applies what {@link hold} left until the first answer of this process. */
+async function heldAfterFirst(
+  federation: Federation,
+  before: FetchState,
+  now: FetchState,
+  { trustDomain, isManaged }: Answer,
+): Promise<FetchState> {
+  if (before.lastFetch !== 0) return now;
+  return hold(federation, stateOf(federation, trustDomain), now, isManaged);
 }
 
 /** Starts the age of a bundle when clocks that were apart at its last good answer agree. */
@@ -87,7 +99,11 @@ function managedElsewhere(
   return { ...before, nextFetch, problem, text: undefined };
 }
 
-/** Applies what time and our own CAs change. */
+/**
+ * Applies what time and our own CAs change. A bundle becomes stale after the first fetch of this
+ * process: an earlier process may have had good answers while the clocks were apart, and then the
+ * time in the bundle does not show them.
+ */
 async function hold(
   federation: Federation,
   state: FederatedState,
@@ -95,7 +111,8 @@ async function hold(
   isManaged: BundleCriteria['isManaged'],
 ): Promise<FetchState> {
   const change = decideHeld({ ...state, ageFrom: before.ageFrom }, isManaged);
-  if (change.kind === 'keep') return before;
+  const isEarly = change.kind === 'drop' && change.reason === 'Stale' && before.lastFetch === 0;
+  if (change.kind === 'keep' || isEarly) return before;
   await write(federation, state, change);
   const problem = reportChange(federation.component, state, { change, before: before.problem });
   const text = change.kind === 'write' ? change.text : undefined;

@@ -97,6 +97,12 @@ class Stage {
     await this.comesBack();
   }
 
+  /** One look after a fetch without a bundle. */
+  async fails(): Promise<void> {
+    this.#answer = { problem: 'no answer' };
+    await this.comesBack();
+  }
+
   comesBack(): ReturnType<typeof reconcile> {
     return reconcile(this.federation, DOMAIN);
   }
@@ -250,4 +256,34 @@ test('a new process verifies an endpoint by the bundle of the one before it', as
   stage.federation.fetchStates.clear();
   await stage.comesBack();
   assert.equal(stage.latest, pemOf(A));
+});
+
+test('a bundle that was confirmed while the clocks were apart survives a new process', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  stage.offset = HOUR;
+  stage.now += HOUR;
+  for (let hours = 0; hours < 30; hours += 1) {
+    stage.now += HOUR;
+    await stage.answers([A], 5n);
+  }
+  // The next process runs on a node with a right clock.
+  stage.federation.fetchStates.clear();
+  stage.now -= HOUR;
+  stage.offset = 0;
+  await stage.comesBack();
+  assert.ok(stage.text !== undefined, 'kept until its first answer');
+  await stage.answers([A], 5n);
+  assert.equal(Date.parse(stage.fetchedAt ?? ''), stage.now);
+});
+
+test('a new process drops a stale bundle after its first fetch fails', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  stage.federation.fetchStates.clear();
+  stage.now += 30 * HOUR;
+  await stage.comesBack();
+  assert.ok(stage.text !== undefined);
+  await stage.fails();
+  assert.equal(stage.text, undefined);
 });
