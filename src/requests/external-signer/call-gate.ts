@@ -143,7 +143,9 @@ class Pause {
   /** Returns its end while it lasts. A clock that is set back ends it, and must not prolong it. */
   readonly until = (): number | undefined => {
     const now = this.#clock();
-    return now >= this.#from && now < this.#until ? this.#until : undefined;
+    // It does not begin again when the clock reaches its time a second time.
+    if (now < this.#from) this.#until = 0;
+    return now < this.#until ? this.#until : undefined;
   };
 
   forgetFailures(): void {

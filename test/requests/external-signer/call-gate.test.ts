@@ -207,3 +207,16 @@ test('a clock that is set back does not prolong a pause, or the next one', async
     assert.equal(gate.pausedUntil(), undefined);
   }
 });
+
+test('a pause that a clock that is set back has ended does not come again', async () => {
+  let setBackMs = 0;
+  const random = (size: number): Uint8Array => new Uint8Array(size);
+  const clock = (): number => time.clock() - setBackMs;
+  gate = createCallGate({ ...time, clock, random, onPause: () => undefined });
+  await come('a');
+  turns.pop()?.end('unavailable', 600_000);
+  setBackMs = 3_600_000;
+  assert.equal(gate.pausedUntil(), undefined);
+  await time.advance(3_600_000);
+  assert.equal(gate.pausedUntil(), undefined);
+});
