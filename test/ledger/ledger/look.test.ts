@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { SignerError } from '#base/errors.ts';
 import { MonitoredCas } from '#ledger/ledger/monitor/knowledge.ts';
 import type { RecordQuery } from '#ledger/store/index-scan.ts';
 import { fingerprint } from '#pki/x509/certificate.ts';
@@ -213,4 +214,30 @@ test('a gap explains no more certificates than it has lost, across restarts', as
     ],
   );
   await second.stop();
+});
+
+test('a finding of a gap stays explained after its write failed once', async () => {
+  const validity = seq(utcTime('260531235000Z'), utcTime('260601004000Z'));
+  let failures = 1;
+  const away = { code: 'KUBE_UNAVAILABLE', disposition: 'retry', message: 'away' } as const;
+  const data = new Proxy<Record<string, string>>(
+    {},
+    {
+      set: (kept, name: string, value: string) => {
+        failures -= 1;
+        if (failures >= 0) throw new SignerError(away);
+        kept[name] = value;
+        return true;
+      },
+    },
+  );
+  const stand = monitored(true, data, [gapRecord()]);
+  stand.request('a', stolen(1, { validity }));
+  await stand.time.advance(GRACE + 20_000);
+  assert.ok(failures < 0);
+  assert.deepEqual(
+    stand.findings().map(({ explanation }) => explanation),
+    ['CountedGap'],
+  );
+  await stand.stop();
 });

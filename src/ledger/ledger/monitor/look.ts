@@ -167,21 +167,22 @@ export class Look {
   async #findingOf(
     { certificate, fingerprint }: Candidate,
     ca: MonitoredCa,
-    { seenIn }: UnconfirmedCertificate,
+    waiting: UnconfirmedCertificate,
   ): Promise<UnrecordedCertificate> {
     const limits = await this.#readLimits();
     const isOpen = this.#findings.has({ fingerprint });
-    const known = this.#findings.explanationOf(fingerprint);
+    const known = this.#findings.explanationOf(fingerprint) ?? waiting.explanation;
     const explanation = isOpen
       ? undefined
       : (known ?? explanationOf(certificate, ca, limits, this.#explained));
+    waiting.explanation = explanation;
     const validity = validityOf(certificate);
     return {
       fingerprint,
       serial: certificate.serialNumber.toLowerCase().slice(0, MAX_SERIAL),
       ca: ca.fingerprint,
       signer: ca.signer,
-      seenIn,
+      seenIn: waiting.seenIn,
       notBefore: textOf(validity?.notBefore),
       notAfter: textOf(validity?.notAfter),
       seenAt: new Date(this.#init.component.clock()).toISOString(),

@@ -7,6 +7,11 @@ export interface UnconfirmedCertificate {
   readonly seenIn: string;
   /** Time of the first query that did not find a record. */
   since: number | undefined;
+  /**
+   * Explanation that is counted for its gap already. Otherwise a failed write of the finding would
+   * count the certificate twice.
+   */
+  explanation?: string | undefined;
 }
 
 /**
