@@ -205,6 +205,32 @@ test('14. a permanent issuer error counts after an ordinary one of another reque
   assert.equal(checks(), 1);
 });
 
+test('14. a permanent issuer error counts while an ordinary one is written', async () => {
+  const { sign, end } = heldSign();
+  it.author.sign = (request, ...more) =>
+    request.name === 'slow' ? sign(request, ...more) : Promise.reject(new IssuerError('away'));
+  const { client } = it.api;
+  const request = client.request.bind(client);
+  const written = Promise.withResolvers<undefined>();
+  let isHeld = false;
+  client.request = async <T>(init: Parameters<typeof request>[0]): Promise<T> => {
+    if (init.method === 'PUT' && init.path.startsWith(ISSUER) && !isHeld) {
+      isHeld = true;
+      await written.promise;
+    }
+    return request<T>(init);
+  };
+  it.api.put(`${CSR}/slow`, csrObject('slow'));
+  it.api.put(`${CSR}/a`, csrObject('a'));
+  await it.settle();
+  assert.ok(isHeld);
+  await end(CLOSED);
+  written.resolve(undefined);
+  await it.time.advance(120_000);
+  assert.deepEqual([it.ready()?.reason, it.ready()?.message], ['Failed', 'closed']);
+  assert.equal(checks(), 1);
+});
+
 const triggers: [what: string, more: (object: Thing) => Partial<Thing>][] = [
   [
     'an annotation is added',

@@ -163,7 +163,7 @@ async function reconcile<Config>(
   }
   const report = reported.get(key);
   if (report !== undefined && isOfSameSpec(report.issuer, raw)) {
-    return invalidate(state, { key, raw, error: report.error });
+    return invalidate(state, { key, raw, report });
   }
   reported.delete(key);
   if (isTerminallyFailed(raw)) return undefined;
@@ -191,15 +191,17 @@ function servedOf<Config>(
 /** Sets Ready to False after a request reported an error, and schedules the next check. */
 async function invalidate<Config>(
   state: ControllerState<Config>,
-  reported: { readonly key: string; readonly raw: KubeObject; readonly error: ClassifiedError },
+  at: { readonly key: string; readonly raw: KubeObject; readonly report: ReportedError },
 ): Promise<ReconcileResult> {
-  const { key, raw, error } = reported;
+  const { key, raw, report } = at;
+  const { error } = report;
   // The first ordinary error stays until the next check. A permanent one ends the checks.
   if (isReady(raw) || (error.isPermanent && !isTerminallyFailed(raw))) {
     await writeReady(state, raw, readinessOf(error));
   }
-  // Delete it only after the write. If the write fails, the error must be reported again.
-  state.reported.delete(key);
+  // Delete it only after the write. If the write fails, the error must be reported again. Another
+  // one may have come meanwhile.
+  if (state.reported.get(key) === report) state.reported.delete(key);
   if (error.isPermanent) return undefined;
   return { requeueAt: state.component.clock() + state.reportBackoff.nextDelay(key) };
 }
