@@ -66,10 +66,16 @@ function indexIssue(node: Node): Issue | undefined {
   return { node, message: '[ ] works on lists and maps only; write a field as .name' };
 }
 
-/** Rejects a map literal with keys that a look-up would not find: the library compares objects. */
+/** Types of keys that a look-up finds: the library compares objects by identity. */
+const KEY_TYPE = /^map<(string|int|bool), /;
+
 function keyIssue(node: Node): Issue | undefined {
-  if (node.op !== 'map' || !(typeOf(node) ?? '').startsWith('map<uint')) return undefined;
-  return { node, message: 'keys of a map cannot be of type uint; write 1 in place of 1u' };
+  if (node.op !== 'map' || node.args.length === 0) return undefined;
+  const type = typeOf(node) ?? '';
+  if (KEY_TYPE.test(type)) return undefined;
+  const [, key = 'dyn'] = /^map<(.*?), /.exec(type) ?? [];
+  const message = `keys of a map cannot be of type ${key}; write strings, integers such as 1, or booleans`;
+  return { node, message };
 }
 
 /**

@@ -73,6 +73,20 @@ const INVALID = [
   ],
   ['a field by index', 'csr["dnsNames"].size() == 1', 1, 1, '[ ] works on lists and maps only'],
   ['uint keys of a map', '1u in {1u: true}', 1, 7, 'keys of a map cannot be of type uint'],
+  [
+    'addresses as keys of a map',
+    "ip('10.0.0.1') in {ip('10.0.0.1'): true}",
+    1,
+    19,
+    'keys of a map cannot be of type net.IP',
+  ],
+  [
+    'lists as keys of a map',
+    '[1] in {[1]: true}',
+    1,
+    8,
+    'keys of a map cannot be of type list<int>',
+  ],
 ] as const;
 
 for (const [what, source, line, column, words] of INVALID) {
