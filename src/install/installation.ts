@@ -10,6 +10,7 @@ import { checkUpstreamIssuer } from '#api/signer/upstream-issuer.ts';
 import { usageError } from '#base/errors.ts';
 import type { InjectionProfile } from './admission/injection/profiles.ts';
 import type { DnsWebhook } from '#component/rbac/permission-names.ts';
+import { KUBE_SYSTEM } from './values/check-names.ts';
 
 /** The names of ACME signers, which are not ClusterSigners. */
 export interface AcmeNames {
@@ -133,6 +134,7 @@ function requireNamed(installation: Installation): void {
   const ofAccounts = [...acme.secrets, ...(acme.accountKeys ?? [])];
   for (const secret of [...secrets, ...signerSecrets, ...solverSecrets, ...ofAccounts])
     requireSecret(secret, namespace);
+  requireKeyNamespaces(installation);
   requireAccountKeys(installation);
   requireNoCa(installation);
   requireDomains(installation);
@@ -199,6 +201,16 @@ function requireSecret({ namespace, name }: SecretReference, components: string)
       `Secret ${namespace}/${name} is in the namespace of the components; put CA keys into a namespace of their own: a user who may create Secrets beside ServiceAccounts can mint their tokens`,
     );
   }
+}
+
+/** Rejects keys in the namespace of Kubernetes: `authority` creates Secrets beside them. */
+function requireKeyNamespaces({ secrets, acme = NO_ACME }: Installation): void {
+  const keys = [...secrets, ...(acme.accountKeys ?? [])];
+  const found = keys.find(({ namespace }) => namespace === KUBE_SYSTEM);
+  if (found === undefined) return;
+  throw usageError(
+    `Secret ${found.namespace}/${found.name} is in the namespace of Kubernetes itself; put keys into a namespace of their own: a user who may create Secrets beside ServiceAccounts can mint their tokens`,
+  );
 }
 
 /**

@@ -156,6 +156,22 @@ for (const [law, change, message] of [
     { signerSecrets: [{ namespace: 'countersign-system', name: 'ca' }] },
     /keys into a namespace of their own/,
   ],
+  [
+    'the Secret of a CA beside the ServiceAccounts of Kubernetes',
+    { secrets: [{ namespace: 'kube-system', name: 'ca' }] },
+    /is in the namespace of Kubernetes itself/,
+  ],
+  [
+    'the key of an ACME account beside the ServiceAccounts of Kubernetes',
+    {
+      acme: {
+        signers: ['example.com/public'],
+        secrets: [],
+        accountKeys: [{ namespace: 'kube-system', name: 'account' }],
+      },
+    },
+    /is in the namespace of Kubernetes itself/,
+  ],
 ] as const) {
   test(`${law} is refused`, () => {
     assert.throws(() => renderRbac({ ...OPTED_IN, ...change }), { code: 'USAGE', message });
