@@ -64,6 +64,41 @@ test('a request that another approver denies is none that the signer left unansw
   }
 });
 
+test('a request of another signer that another approver denies shows nothing', () => {
+  for (const [id, scenario] of [
+    ['CSR-05', 'foreign'],
+    ['CSR-06', 'longerName'],
+  ] as const) {
+    const { outcome, evidence } = resultOf(CSR_CASES, id, withScenario(scenario, denied()));
+    assert.deepEqual([outcome, evidence], ['skip', DENIED], id);
+  }
+  for (const [id, scenario] of [
+    ['CR-05', 'foreign'],
+    ['CR-06', 'otherGroup'],
+  ] as const) {
+    const { outcome } = resultOf(CR_CASES, id, withCrScenarios({ [scenario]: denied() }));
+    assert.equal(outcome, 'skip', id);
+  }
+});
+
+test('a denial by another approver is no write of the signer', () => {
+  const result = (made: ObservedRequest): AssertionResult =>
+    resultOf(CSR_CASES, 'CSR-04', withScenario('denied', made));
+  assert.equal(result(denied()).outcome, 'pass');
+  assert.equal(result(writtenAgain(denied())).outcome, 'fail');
+});
+
+test('the reason of a denial is the one of its approver, not of the signer', () => {
+  const conditions = [{ type: 'Denied', status: 'True' as const }];
+  const mute = request(requested(), [snapshot('pending'), snapshot('denied', { conditions })]);
+  for (const [id, scenario] of [
+    ['CSR-16', 'certSign'],
+    ['CSR-17', 'RSA1024'],
+  ] as const) {
+    assert.equal(resultOf(CSR_CASES, id, withScenario(scenario, mute)).outcome, 'skip', id);
+  }
+});
+
 test('a burst counts without the requests that another approver denies', () => {
   const burst = (...requests: readonly ObservedRequest[]): AssertionResult =>
     resultOf(CSR_CASES, 'CSR-14', goodCsrSnapshot({ burst: requests }));

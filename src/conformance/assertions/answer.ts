@@ -21,13 +21,14 @@ function needsApproval({ requested }: ObservedRequest): boolean {
   return requested.pod === undefined;
 }
 
-const DENIED_BY_OTHER = 'another approver denied it';
+/** Evidence of a case that an approver's denial leaves open. */
+export const DENIED_BY_OTHER = 'another approver denied it';
 
 /**
  * Reports whether an approver denied the request, which shows nothing of the signer. Signers of
  * pods deny requests themselves.
  */
-function isDeniedByApprover(request: ObservedRequest): boolean {
+export function isDeniedByApprover(request: ObservedRequest): boolean {
   const { conditions = [] } = lastOf(request) ?? {};
   return needsApproval(request) && hasTrueCondition(conditions, 'Denied');
 }
@@ -80,11 +81,12 @@ function issuedKeyType(request: ObservedRequest, listed: boolean | undefined): A
 
 /**
  * Passes when the condition that ends a refused request has a reason and a message (Kubernetes API
- * conventions, conditions).
+ * conventions, conditions). Skips when an approver denied the request.
  */
 export const hasReasonAndMessage: RequestAssertion = (request) => {
   const last = lastOf(request);
   if (last?.state !== 'denied' && last?.state !== 'failed') return skip('it was not refused');
+  if (isDeniedByApprover(request)) return skip(DENIED_BY_OTHER);
   const mute = last.conditions.filter(
     ({ type, reason, message }) =>
       ['Denied', 'Failed'].includes(type) && ((reason ?? '') === '' || (message ?? '') === ''),

@@ -7,21 +7,32 @@ import { skip, unless, type AssertionResult } from '../case.ts';
 import { issuedLeafOf, isAssertionResult, readChain } from '../issued-leaf.ts';
 import { firstOf, lastOf, type ObservedRequest } from '../observed-request.ts';
 import type { RequestAssertion } from '../snapshot.ts';
+import { DENIED_BY_OTHER, isDeniedByApprover } from './answer.ts';
 
 const APPROVED_BY_OTHER = 'another approver approved it';
 
-/** Passes when only the runner, or another approver instead of it, wrote the request. */
+/**
+ * Passes when only the runner, or another approver instead of it, wrote the request. Skips when
+ * another approver denied it, since the signer then had nothing to leave alone.
+ */
 export const isUntouched: RequestAssertion = (request) => {
   if (request.rejection !== undefined)
     return skip(`the API server refused it: ${request.rejection}`);
+  if (request.runnerWrites === 0 && isDeniedByApprover(request)) return skip(DENIED_BY_OTHER);
+  return hasOneDecision(request);
+};
+
+/** Passes when nothing but one decision, of the runner or of another approver, was written. */
+function hasOneDecision(request: ObservedRequest): AssertionResult {
   const states = [...new Set(request.versions.map(({ state }) => state))].join(', then ');
-  const decisions = Math.max(request.runnerWrites, wasApproved(request) ? 1 : 0);
+  const wasDecided = wasApproved(request) || isDeniedByApprover(request);
+  const decisions = Math.max(request.runnerWrites, wasDecided ? 1 : 0);
   const others = new Set(request.versions.map((each) => each.resourceVersion)).size - 1 - decisions;
   return unless(
     others <= 0 ? undefined : `${others} writes by others; states: ${states}`,
-    `no write but the runner's; it is ${lastOf(request)?.state ?? 'gone'}`,
+    `no write but the decision; it is ${lastOf(request)?.state ?? 'gone'}`,
   );
-};
+}
 
 /**
  * Passes when the signer leaves an unapproved request alone. Skips when another approver approved
@@ -29,7 +40,6 @@ export const isUntouched: RequestAssertion = (request) => {
  */
 export const waitsForApproval: RequestAssertion = (request, context) => {
   if (wasApproved(request)) return skip(APPROVED_BY_OTHER);
-  if (lastOf(request)?.state === 'denied') return skip('another approver denied it');
   return isUntouched(request, context);
 };
 
@@ -37,10 +47,10 @@ export const waitsForApproval: RequestAssertion = (request, context) => {
  * Passes when the signer leaves a denied request alone. Skips when another approver approved it
  * before the runner could deny it.
  */
-export const isLeftDenied: RequestAssertion = (request, context) => {
+export const isLeftDenied: RequestAssertion = (request) => {
   if (wasApproved(request)) return skip(APPROVED_BY_OTHER);
   const isDenied = request.versions.some(({ conditions }) => findCondition(conditions, 'Denied'));
-  return isDenied ? isUntouched(request, context) : skip('it could not be denied');
+  return isDenied ? hasOneDecision(request) : skip('it could not be denied');
 };
 
 /** Reports whether an approver approved it. A poll may miss the version between two writes. */
