@@ -91,9 +91,12 @@ export async function createPlanned<P extends RequestPlan, T extends KubeObject>
   return { plan, observed: () => ({ ...facts(at), versions: versions(), runnerWrites }) };
 }
 
-/** Each attempt to create uses a new name, so the object of a lost answer is not in the way. */
+/**
+ * Each attempt to create uses a new name, so the object of a lost answer is not in the way. The
+ * client itself sends again after 429.
+ */
 function isTransient({ code }: KubeError): boolean {
-  return code === 'KUBE_UNAVAILABLE' || code === 'KUBE_THROTTLED';
+  return code === 'KUBE_UNAVAILABLE';
 }
 
 /** Reports whether decoding, validation or admission rejected the contents of the request. */

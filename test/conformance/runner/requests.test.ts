@@ -115,10 +115,16 @@ for (const [by, answer] of Object.entries(rejections)) {
 
 test('creation is retried after the time that the API server names', async () => {
   const { result, waits } = await outcomeOf(
-    { status: 429, retryAfter: 7_000 },
+    { status: 503, retryAfter: 7_000 },
     { status: 503 },
     'stored',
   );
   assert.equal(result, 'stored');
   assert.deepEqual(waits, [7_000, 1_000]);
+});
+
+test('a creation that the client sent again after 429 is not sent again once more', async () => {
+  const { result, waits } = await outcomeOf({ status: 429 }, 'stored');
+  assert.ok(result !== 'stored');
+  assert.deepEqual(waits, []);
 });
