@@ -58,7 +58,12 @@ interface CreatedObject extends CreatedReference {
   readonly resource: Resource;
 }
 
-export function trackCreatedObjects(client: Client, runId: string): CreatedObjects {
+/** @param deleting - the client that deletes them, which an interruption must not end */
+export function trackCreatedObjects(
+  client: Client,
+  runId: string,
+  deleting = client,
+): CreatedObjects {
   const known = new Map<string, CreatedObject>();
   const pending = new Set<Promise<unknown>>();
   let isOver = false;
@@ -101,7 +106,7 @@ export function trackCreatedObjects(client: Client, runId: string): CreatedObjec
       await Promise.allSettled(pending);
       const all = [...known];
       const gone = (each: [string, CreatedObject]): Promise<string | undefined> =>
-        remove(client, each);
+        remove(deleting, each);
       // A kubelet creates another request for a pod whose request is deleted.
       const pods = all.filter(([, { resource }]) => resource.plural === 'pods');
       const rest = all.filter(([, { resource }]) => resource.plural !== 'pods');

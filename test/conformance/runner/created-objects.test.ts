@@ -54,6 +54,15 @@ test('deleteAll deletes pods first, because a kubelet recreates a missing reques
   ]);
 });
 
+test('deleteAll uses the client that an interruption does not end', async () => {
+  const { client } = clientOf(({ method }) => (method === 'POST' ? {} : refuse(429)));
+  const deleting = clientOf(() => ({}));
+  const own = trackCreatedObjects(client, 'abc', deleting.client);
+  await own.create(PODS, { kind: 'Pod', metadata: { name: 'web', namespace } });
+  assert.deepEqual(await own.deleteAll(), { removed: 1, left: [] });
+  assert.deepEqual(deleting.calls, ['DELETE /api/v1/namespaces/team-a/pods/web']);
+});
+
 test('deleteAll deletes an object whose creation got no response', async () => {
   const { client, calls } = clientOf(({ method }) =>
     method === 'POST' ? Promise.reject(new Error('the connection broke')) : {},

@@ -60,9 +60,11 @@ export async function conformance(options: ConformanceOptions): Promise<number> 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
   const { client: direct, connection } = await connectUser(options, 'conformance');
   const client = patient(direct, interrupt.signal);
+  // An interruption ends no wait of the deletions.
+  const deleting = patient(direct);
   const clock = Date.now;
   try {
-    const kit = await kitOf(options, { client, connection }, interrupt.signal);
+    const kit = await kitOf(options, { client, deleting, connection }, interrupt.signal);
     const begun = clock();
     const results = await EVALUATE[options.kind](kit).catch(async (error: unknown) => {
       const { left } = await kit.created.deleteAll();
@@ -95,7 +97,7 @@ export async function conformance(options: ConformanceOptions): Promise<number> 
 const LONGEST_THROTTLE_MS = 30_000;
 
 /** A 429 is about the load of the API server, and shows nothing of the signer. */
-function patient(client: Client, signal: AbortSignal): Client {
+function patient(client: Client, signal?: AbortSignal): Client {
   return resendingClient(client, { delay, signal, maxWaitMs: LONGEST_THROTTLE_MS });
 }
 
@@ -105,7 +107,7 @@ function interrupted(): Error {
 
 async function kitOf(
   options: ConformanceOptions,
-  { client, connection }: Pick<Run, 'client' | 'connection'>,
+  { client, deleting, connection }: Pick<Run, 'client' | 'connection'> & { deleting: Client },
   signal: AbortSignal,
 ): Promise<Run> {
   const run = randomBytes(3).toString('hex');
@@ -149,7 +151,7 @@ async function kitOf(
     timeoutMs: options.timeout * 1000,
     quietMs: options.quiet * 1000,
     permissions: createPermissions(client),
-    created: trackCreatedObjects(client, run),
+    created: trackCreatedObjects(client, run, deleting),
     progress: printProgress,
   };
 }
