@@ -20,6 +20,14 @@ for (const { alert, expr, annotations } of ALERT_RULES) {
   });
 }
 
+test("a change of the leader restarts no alert: none has the leader's instance", () => {
+  const leader = 'unless on (namespace, component, instance) countersign_leader == 0';
+  const found = ALERT_RULES.filter(({ expr }) => String(expr).includes(leader));
+  assert.ok(found.length > 10);
+  for (const { alert, expr } of found)
+    assert.match(String(expr), /(min|max) by \([a-z_, ]+\) \(\(\w+/, String(alert));
+});
+
 test('each alert has one section in Answer an alert and one row in Scrape metrics', () => {
   const page = (name: string): string =>
     readFileSync(new URL(`../../docs/how-to/${name}.md`, import.meta.url), 'utf8');

@@ -43,7 +43,7 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
       [`countersign_ca_full_leaves_until_timestamp_seconds{${of('authority')},signer="example.com/a"}`]: `${2 * 3600}x240 ${100 * DAY}x120`,
     },
     former: 60,
-    fires: { at: '3h30m', labels: { ...scraped('authority'), signer: 'example.com/a' } },
+    fires: { at: '3h30m', labels: { ...at('authority'), signer: 'example.com/a' } },
     quiet: ['1h50m', '2h30m', '4h10m'],
   },
   CountersignCertificateRefused: {
@@ -52,7 +52,7 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
         '0x9 1x29 0x30',
     },
     former: 1,
-    fires: { at: '30m', labels: { ...scraped('authority'), signer: 'example.com/a' } },
+    fires: { at: '30m', labels: { ...at('authority'), signer: 'example.com/a' } },
     quiet: ['9m', '12m', '45m'],
   },
   CountersignCertificateLate: {
@@ -63,7 +63,7 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
     former: 60,
     fires: {
       at: '3h30m',
-      labels: { ...scraped('authority'), signer: 'example.com/a' },
+      labels: { ...at('authority'), signer: 'example.com/a' },
       said: '6d 22h 30m 0s',
     },
     quiet: ['1h50m', '2h2m', '4h10m'],
@@ -143,7 +143,7 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
       [`countersign_trust_bundle_not_after_timestamp_seconds{${of('attester')},signer="example.com/a"}`]: `${DAY + 2 * 3600}x240 ${100 * DAY}x120`,
     },
     former: 60,
-    fires: { at: '3h30m', labels: { ...scraped('attester'), signer: 'example.com/a' } },
+    fires: { at: '3h30m', labels: { ...at('attester'), signer: 'example.com/a' } },
     quiet: ['1h50m', '2h30m', '4h10m'],
   },
   CountersignCrlFails: {
@@ -151,7 +151,7 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
       [`countersign_crl_failing{${of('authority')},signer="example.com/a"}`]: '0x9 1x29 0x30',
     },
     former: 1,
-    fires: { at: '30m', labels: { ...scraped('authority'), signer: 'example.com/a' } },
+    fires: { at: '30m', labels: { ...at('authority'), signer: 'example.com/a' } },
     quiet: ['9m', '15m', '45m'],
   },
   CountersignRequestsWait: {

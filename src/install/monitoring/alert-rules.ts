@@ -16,7 +16,7 @@ const ALERTS: readonly Alert[] = [
     name: 'CountersignCaExpiresSoon',
     // `authority` replaces a managed CA after four fifths of its life, so a CA that gets here needs
     // an administrator.
-    expr: `${ofLeader('countersign_ca_full_leaves_until_timestamp_seconds')} - time() < 0`,
+    expr: `min by (namespace, component, signer) (${ofLeader('countersign_ca_full_leaves_until_timestamp_seconds')}) - time() < 0`,
     for: '1h',
     severity: 'critical',
     summary:
@@ -24,7 +24,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignCertificateRefused',
-    expr: `${ofLeader('countersign_ca_certificate_refused')} > 0`,
+    expr: `max by (namespace, component, signer) (${ofLeader('countersign_ca_certificate_refused')}) > 0`,
     for: '5m',
     severity: 'warning',
     summary:
@@ -33,7 +33,7 @@ const ALERTS: readonly Alert[] = [
   {
     name: 'CountersignCertificateLate',
     // A week for the people who have the upstream key.
-    expr: `${ofLeader('countersign_ca_certificate_install_by_timestamp_seconds')} - time() < 604800`,
+    expr: `min by (namespace, component, signer) (${ofLeader('countersign_ca_certificate_install_by_timestamp_seconds')}) - time() < 604800`,
     for: '5m',
     severity: 'critical',
     summary:
@@ -66,7 +66,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignAnchorExpiresSoon',
-    expr: `${ofLeader('countersign_trust_bundle_not_after_timestamp_seconds')} - time() < 86400`,
+    expr: `min by (namespace, component, signer) (${ofLeader('countersign_trust_bundle_not_after_timestamp_seconds')}) - time() < 86400`,
     for: '1h',
     severity: 'warning',
     summary: 'A trust anchor in the bundle of {{ $labels.signer }} expires within a day.',
@@ -74,7 +74,7 @@ const ALERTS: readonly Alert[] = [
   {
     name: 'CountersignCrlFails',
     // `authority` signs a CRL after half of its validity, so the same time remains to act.
-    expr: `${ofLeader('countersign_crl_failing')} > 0`,
+    expr: `max by (namespace, component, signer) (${ofLeader('countersign_crl_failing')}) > 0`,
     for: '10m',
     severity: 'critical',
     summary:
@@ -313,7 +313,8 @@ const ALERTS: readonly Alert[] = [
 /**
  * Returns PromQL for a gauge that only the leader updates. A replica that loses its Lease shows its
  * last values until it restarts, so those of standbys are left out. A component without Leases has
- * no series `countersign_leader` and counts.
+ * no series `countersign_leader` and counts. An alert aggregates it without `instance`, or a change
+ * of the leader would begin its `for` again.
  *
  * @param gauge - a selector
  */
