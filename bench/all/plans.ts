@@ -97,7 +97,8 @@ export const PLANS: readonly Plan[] = [
   plan('ledger', {
     full: '--requests 10000 --rounds 5',
     short: '--requests 3000 --seconds 15 --rounds 2',
-    smoke: '--records 500 --searches 2 --batches 2 --requests 40 --seconds 1 --rounds 1',
+    smoke:
+      '--records 500 --searches 2 --batches 2 --requests 40 --recorded 40 --seconds 1 --rounds 1',
   }),
   // What these leave behind would be in the way of the others.
   plan('injection', { full: '', short: '--pods 300 --rounds 3', smoke: '--pods 10 --rounds 1' }),

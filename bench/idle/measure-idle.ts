@@ -14,13 +14,10 @@ import { countersign } from '../cluster/ours.ts';
 import type { BenchCluster } from '../cluster/start.ts';
 import { readApiCalls } from '../measure/api-calls.ts';
 import { cpuTimeOf } from '../measure/cpu-time.ts';
-import { memoryOf, ownMemoryOf } from '../measure/process-memory.ts';
+import { memoryNow, type MemoryNow } from '../measure/process-memory.ts';
 
 /** What one idle process takes. */
-export interface IdleProcess {
-  /** Memory that it shares with no other process. */
-  readonly ownMiB: number;
-  readonly residentMiB: number;
+export interface IdleProcess extends MemoryNow {
   readonly cpuMsPerMinute: number;
 }
 
@@ -61,7 +58,6 @@ interface Started extends ContenderProcess {
 }
 
 const MAKE_CACHE = join(import.meta.dirname, '../../build/compile-cache.ts');
-const MIB = 2 ** 20;
 const READY_MS = 120_000;
 
 /** Starts components as the image does in pods, and reads what they take while they are idle. */
@@ -155,13 +151,6 @@ async function readIdle(
   } finally {
     for (const other of others) other.signal('SIGCONT');
   }
-}
-
-function memoryNow(pid: number): Pick<IdleProcess, 'ownMiB' | 'residentMiB'> {
-  return {
-    ownMiB: ownMemoryOf(pid) / MIB,
-    residentMiB: (memoryOf(pid)?.resident ?? NaN) / MIB,
-  };
 }
 
 async function stopAll(started: ReadonlyMap<string, ContenderProcess>): Promise<void> {

@@ -12,7 +12,7 @@ import { namespaceOf, PREFIX } from '../../test/support/ledger/records.ts';
 import { countersign, WORKLOAD } from '../cluster/ours.ts';
 import { BUNDLE, type BenchCluster } from '../cluster/start.ts';
 import { drainBacklog } from '../drain/measure-drain.ts';
-import { memoryOf, ownMemoryOf } from '../measure/process-memory.ts';
+import { memoryNow, memoryOf, type MemoryNow } from '../measure/process-memory.ts';
 import { rounded } from '../measure/ratios.ts';
 import { newStubs } from '../requests/backlog.ts';
 import { startLedger, type RunningLedger } from './stand.ts';
@@ -23,22 +23,16 @@ const SETTLE_MS = 20_000;
 /** One of ten records is of a person, in no namespace: `team-9` has none. */
 const NAMESPACES = 9;
 
-/** What a process has in memory at one moment. MiB. */
-interface Memory {
-  readonly ownMiB: number;
-  readonly residentMiB: number;
-}
-
 /** Memory of a ledger: idle, then after each kind of work, and the most that it ever had. */
 export interface FullLedger {
-  readonly moments: Readonly<Record<string, Memory>>;
+  readonly moments: Readonly<Record<string, MemoryNow>>;
   readonly peakMiB: number;
 }
 
 /**
  * Starts a ledger over a database and reads its memory: `idle`; after a drain of `requests` that
- * are recorded; after searches by namespace, each read to its last page; after one client verified
- * everything over the API.
+ * are recorded; after searches by namespace, each up to the default limit; after one client
+ * verified everything over the API.
  *
  * @param directory - with `ledger.db`, and its key in `log.key`
  */
@@ -50,9 +44,10 @@ export async function measureFull(
   await keepKey(bench, readFileSync(join(directory, 'log.key')));
   const ledger = await startLedger(cluster, { directory, origin: PREFIX });
   try {
-    const moments: Record<string, Memory> = {};
+    const moments: Record<string, MemoryNow> = {};
     const read = (moment: string): void => {
-      moments[moment] = memoryNow(ledger.pid);
+      const { ownMiB, residentMiB } = memoryNow(ledger.pid);
+      moments[moment] = { ownMiB: rounded(ownMiB), residentMiB: rounded(residentMiB) };
       console.log(`full ledger, ${moment}: ${JSON.stringify(moments[moment])}`);
     };
     await delay(SETTLE_MS);
@@ -70,13 +65,6 @@ export async function measureFull(
   } finally {
     await ledger.stop();
   }
-}
-
-function memoryNow(pid: number): Memory {
-  return {
-    ownMiB: rounded(ownMemoryOf(pid) / MIB),
-    residentMiB: rounded((memoryOf(pid)?.resident ?? NaN) / MIB),
-  };
 }
 
 /** The component signs with the key of the logs in the database. */

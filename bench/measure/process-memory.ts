@@ -22,6 +22,22 @@ export function memoryOf(pid: number): ProcessMemory | undefined {
   return Number.isNaN(memory.resident) ? undefined : memory;
 }
 
+/** What a process has in memory at one moment. MiB. */
+export interface MemoryNow {
+  /** Memory that it shares with no other process. */
+  readonly ownMiB: number;
+  readonly residentMiB: number;
+}
+
+const MIB = 2 ** 20;
+
+export function memoryNow(pid: number): MemoryNow {
+  return {
+    ownMiB: ownMemoryOf(pid) / MIB,
+    residentMiB: (memoryOf(pid)?.resident ?? NaN) / MIB,
+  };
+}
+
 /**
  * The memory of a process that no other process shares, in bytes. It is what one more process of
  * the same program costs a node.
