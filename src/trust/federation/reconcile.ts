@@ -68,8 +68,9 @@ async function heldAfterFirst(
   now: FetchState,
   { trustDomain, isManaged }: Answer,
 ): Promise<FetchState> {
-  if (before.lastFetch !== 0) return now;
-  return hold(federation, stateOf(federation, trustDomain), now, isManaged);
+  if (before.hasAnswer === true) return now;
+  const state = stateOf(federation, trustDomain);
+  return hold(federation, state, withAgeFrom(now, state), isManaged);
 }
 
 /** Starts the age of a bundle when clocks that were apart at its last good answer agree. */
@@ -100,9 +101,9 @@ function managedElsewhere(
 }
 
 /**
- * Applies what time and our own CAs change. A bundle becomes stale after the first fetch of this
+ * Applies what time and our own CAs change. A bundle becomes stale after the first answer in this
  * process: an earlier process may have had good answers while the clocks were apart, and then the
- * time in the bundle does not show them.
+ * time in the bundle does not show them. Until then it verifies no endpoint.
  */
 async function hold(
   federation: Federation,
@@ -110,9 +111,32 @@ async function hold(
   before: FetchState,
   isManaged: BundleCriteria['isManaged'],
 ): Promise<FetchState> {
-  const change = decideHeld({ ...state, ageFrom: before.ageFrom }, isManaged);
-  const isEarly = change.kind === 'drop' && change.reason === 'Stale' && before.lastFetch === 0;
-  if (change.kind === 'keep' || isEarly) return before;
+  const aged = { ...state, ageFrom: before.ageFrom };
+  const change = decideHeld(aged, isManaged);
+  if (!isStale(change) || before.hasAnswer === true)
+    return carryOut(federation, state, before, change);
+  // Without an age: our own CAs leave the bundle at once.
+  const early = await carryOut(
+    federation,
+    state,
+    before,
+    decideHeld({ ...aged, clocksApart: true }, isManaged),
+  );
+  return { ...early, text: undefined, dropped: state.existing?.metadata.uid };
+}
+
+function isStale({ kind, reason }: FederatedChange): boolean {
+  return kind === 'drop' && reason === 'Stale';
+}
+
+/** Writes and reports a change of a published bundle. */
+async function carryOut(
+  federation: Federation,
+  state: FederatedState,
+  before: FetchState,
+  change: FederatedChange,
+): Promise<FetchState> {
+  if (change.kind === 'keep') return before;
   await write(federation, state, change);
   const problem = reportChange(federation.component, state, { change, before: before.problem });
   const text = change.kind === 'write' ? change.text : undefined;
@@ -150,6 +174,7 @@ async function answered(
   return {
     nextFetch: now + secondsToNextFetch(hint, failures, init) * 1000,
     lastFetch: now,
+    hasAnswer: true,
     failures,
     hint,
     problem,

@@ -10,6 +10,8 @@ export interface FetchState {
   /** Unix milliseconds of the next and the last fetch. */
   readonly nextFetch: number;
   readonly lastFetch: number;
+  /** This process has applied an answer, a good one or not. */
+  readonly hasAnswer?: boolean;
   /** Consecutive failed fetches. */
   readonly failures: number;
   /** `spiffe_refresh_hint` of the latest accepted bundle. */
@@ -18,7 +20,10 @@ export interface FetchState {
   readonly sequence?: bigint | undefined;
   /** PEM as last written or confirmed, or undefined if no bundle should exist. */
   readonly text?: string | undefined;
-  /** UID of the last deleted bundle, which a watch may still show. */
+  /**
+   * UID of a bundle that verifies no endpoint: the last deleted one, which a watch may still show,
+   * or one that would be stale.
+   */
   readonly dropped?: string | undefined;
   /** Unix milliseconds of the last good answer. */
   readonly confirmedAt?: number;

@@ -7,7 +7,9 @@ import type { Federation } from '#trust/federation/federation.ts';
 import type { FetchResult } from '#trust/federation/fetch.ts';
 import { latestBundle } from '#trust/federation/known-anchors.ts';
 import { reconcile } from '#trust/federation/reconcile.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
+import { fingerprint } from '#pki/x509/certificate.ts';
 import { writeBundle } from '#trust/spiffe/write-bundle.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { pemOf, spiffeCa } from '../../support/trust/certificates.ts';
@@ -27,6 +29,8 @@ class Stage {
   offset = 0;
   /** Whether a bundle that was deleted is still seen. */
   watchLags = false;
+  /** Called with each write before it is answered. */
+  onWrite: () => void = () => undefined;
   /** What the next look would verify a server of https_spiffe by. */
   latest: string | undefined;
   #answer: FetchResult | undefined;
@@ -56,6 +60,7 @@ class Stage {
     };
     Object.assign(this.component.client, { clockOffset: () => this.offset });
     this.component.client.answer(({ body, method }) => {
+      this.onWrite();
       if (method === 'DELETE' && !this.watchLags) this.bundle = undefined;
       if (method !== 'PATCH') return {};
       const { metadata, ...object } = body as ClusterTrustBundle;
@@ -258,7 +263,8 @@ test('a new process verifies an endpoint by the bundle of the one before it', as
   assert.equal(stage.latest, pemOf(A));
 });
 
-test('a bundle that was confirmed while the clocks were apart survives a new process', async () => {
+/** A bundle that was confirmed while the clocks were apart; the next process has a right clock. */
+async function confirmedWhileApart(): Promise<Stage> {
   const stage = new Stage();
   await stage.answers([A], 5n);
   stage.offset = HOUR;
@@ -267,14 +273,78 @@ test('a bundle that was confirmed while the clocks were apart survives a new pro
     stage.now += HOUR;
     await stage.answers([A], 5n);
   }
-  // The next process runs on a node with a right clock.
   stage.federation.fetchStates.clear();
   stage.now -= HOUR;
   stage.offset = 0;
   await stage.comesBack();
   assert.ok(stage.text !== undefined, 'kept until its first answer');
+  return stage;
+}
+
+test('a bundle that was confirmed while the clocks were apart survives a new process', async () => {
+  const stage = await confirmedWhileApart();
   await stage.answers([A], 5n);
   assert.equal(Date.parse(stage.fetchedAt ?? ''), stage.now);
+  stage.now += HOUR;
+  await stage.comesBack();
+  assert.equal(stage.latest, pemOf(A));
+});
+
+test('a bundle survives a first answer that is good and cannot be written', async () => {
+  const stage = await confirmedWhileApart();
+  stage.onWrite = () => {
+    throw new KubeError({ status: 503, what: 'PATCH' });
+  };
+  await assert.rejects(stage.answers([A], 5n), { status: 503 });
+  stage.onWrite = () => undefined;
+  await stage.comesBack();
+  assert.ok(stage.text !== undefined);
+  await stage.answers([A], 5n);
+  assert.equal(Date.parse(stage.fetchedAt ?? ''), stage.now);
+});
+
+test('a bundle survives a first answer while whose write the clocks come together', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  stage.federation.fetchStates.clear();
+  stage.now += 31 * HOUR;
+  stage.offset = HOUR;
+  await stage.comesBack();
+  stage.onWrite = () => {
+    if (stage.offset !== 0) stage.now -= HOUR;
+    stage.offset = 0;
+  };
+  await stage.answers([A, B], 6n);
+  assert.ok(stage.text !== undefined);
+});
+
+test('a stale bundle verifies no endpoint before the first answer of a new process', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  stage.federation.fetchStates.clear();
+  stage.now += 30 * HOUR;
+  await stage.comesBack();
+  assert.deepEqual([stage.begun > 0, stage.latest], [true, undefined]);
+  assert.ok(stage.text !== undefined);
+});
+
+test('a distrusted CA leaves a stale bundle at the first look of a new process', async () => {
+  for (const links of [[A], [A, B]]) {
+    const stage = new Stage();
+    await stage.answers(links, 5n);
+    stage.federation.fetchStates.clear();
+    stage.now += 30 * HOUR;
+    const distrusted = [fingerprint(A.certificate.raw)];
+    const signer = {
+      metadata: { name: 'x', uid: 'u' },
+      spec: { signerName: 'x.example/y', authority: { managed: { distrusted } } },
+      status: {},
+    };
+    Object.assign(stage.federation, { signers: { settled: true, known: () => [signer] } });
+    await stage.comesBack();
+    assert.equal(stage.text, links.length === 1 ? undefined : pemOf(B));
+    assert.equal(stage.latest, undefined);
+  }
 });
 
 test('a new process drops a stale bundle after its first fetch fails', async () => {
