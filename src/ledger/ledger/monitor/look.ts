@@ -91,6 +91,8 @@ export class Look {
   /** Drops the waiting certificates and the counts, because another replica compares. */
   forget(): void {
     this.#waiting.clear();
+    // The next comparison counts those of the stored findings again.
+    this.#explained.clear();
     const { unrecorded, explained } = this.#init.component.metrics.of(LEDGER_SERIES);
     unrecorded.set({}, 0);
     explained.set({}, 0);
