@@ -24,6 +24,16 @@ for (const { id, asserts, evaluate: judge } of CTB_CASES) {
   });
 }
 
+test('two bundles of a signer may have one anchor', () => {
+  const { bundles } = goodCtbSnapshot();
+  assert.ok(!('skipped' in bundles));
+  const [first] = bundles;
+  assert.ok(first !== undefined);
+  const canary = { ...first, name: `${first.name}-canary` };
+  const found = evaluateAll(CTB_CASES, goodCtbSnapshot({ bundles: [first, canary] }));
+  assert.equal(found.find(({ id }) => id === 'CTB-06')?.outcome, 'pass');
+});
+
 test('a root signed by SHA-1 conforms: OpenSSL and Go accept it as an anchor', () => {
   const algorithm = seq(oid('1.2.840.10045.4.1')); // ecdsa-with-SHA1 (RFC 3279 §2.2.3)
   const old = link('old root', { algorithm, extensions: [ca(), usage(), ...keyIds('old root')] });

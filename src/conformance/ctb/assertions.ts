@@ -127,9 +127,17 @@ export function haveDistinctKeyIdentifiers(anchors: readonly Certificate[]): Ass
   );
 }
 
-/** Passes when no anchor is published twice. */
-export function areDistinct(anchors: readonly Certificate[]): AssertionResult {
-  const different = new Set(anchors.map(({ raw }) => Buffer.from(raw).toString('hex'))).size;
-  const text = `${different} different anchors of ${anchors.length}`;
-  return different === anchors.length ? pass(text) : fail(text);
+/** Passes when no bundle has an anchor twice. Two bundles of a signer may share one. */
+export function haveDistinctAnchors(snapshot: CtbSnapshot): AssertionResult {
+  const all = anchorsIn(snapshot);
+  if ('outcome' in all) return all;
+  const bundles = 'skipped' in snapshot.bundles ? [] : snapshot.bundles;
+  for (const bundle of bundles) {
+    const anchors = anchorsIn({ ...snapshot, bundles: [bundle] });
+    if ('outcome' in anchors) return anchors;
+    const different = new Set(anchors.map(({ raw }) => Buffer.from(raw).toString('hex'))).size;
+    if (different !== anchors.length)
+      return fail(`${bundle.name}: ${different} different anchors of ${anchors.length}`);
+  }
+  return pass(`${all.length} anchors in ${bundles.length} bundles`);
 }
