@@ -81,6 +81,21 @@ test('a request of another signer that another approver denies shows nothing', (
   }
 });
 
+test('a signer that writes what another approver denied has not left it alone', () => {
+  for (const [id, scenario] of [
+    ['CSR-05', 'foreign'],
+    ['CSR-06', 'longerName'],
+  ] as const) {
+    const { outcome } = resultOf(CSR_CASES, id, withScenario(scenario, writtenAgain(denied())));
+    assert.equal(outcome, 'fail', id);
+  }
+});
+
+test('a denied request that no issuer answers needs no failureTime', () => {
+  const scenarios = { foreign: denied(), otherGroup: denied() };
+  assert.equal(resultOf(CR_CASES, 'CR-08', withCrScenarios(scenarios)).outcome, 'pass');
+});
+
 test('a denial by another approver is no write of the signer', () => {
   const result = (made: ObservedRequest): AssertionResult =>
     resultOf(CSR_CASES, 'CSR-04', withScenario('denied', made));

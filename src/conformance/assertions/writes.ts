@@ -13,13 +13,15 @@ const APPROVED_BY_OTHER = 'another approver approved it';
 
 /**
  * Passes when only the runner, or another approver instead of it, wrote the request. Skips when
- * another approver denied it, since the signer then had nothing to leave alone.
+ * another approver denied it and no one wrote it afterwards: a signer leaves most denied requests
+ * alone.
  */
 export const isUntouched: RequestAssertion = (request) => {
   if (request.rejection !== undefined)
     return skip(`the API server refused it: ${request.rejection}`);
-  if (request.runnerWrites === 0 && isDeniedByApprover(request)) return skip(DENIED_BY_OTHER);
-  return hasOneDecision(request);
+  const result = hasOneDecision(request);
+  const isDeniedByOther = request.runnerWrites === 0 && isDeniedByApprover(request);
+  return result.outcome === 'pass' && isDeniedByOther ? skip(DENIED_BY_OTHER) : result;
 };
 
 /** Passes when nothing but one decision, of the runner or of another approver, was written. */
@@ -40,6 +42,7 @@ function hasOneDecision(request: ObservedRequest): AssertionResult {
  */
 export const waitsForApproval: RequestAssertion = (request, context) => {
   if (wasApproved(request)) return skip(APPROVED_BY_OTHER);
+  if (lastOf(request)?.state === 'denied') return skip(DENIED_BY_OTHER);
   return isUntouched(request, context);
 };
 

@@ -41,10 +41,10 @@ function isReadyDenied({ conditions }: ObjectVersion): AssertionResult {
 
 /**
  * Passes when refusals have status.failureTime, which is "used to influence garbage collection and
- * back-off".
+ * back-off". An approver may deny requests that no issuer answers: these have no condition Ready.
  */
 export function haveFailureTime(requests: readonly ObservedRequest[]): AssertionResult {
-  const ended = requests.flatMap((request) => lastOf(request) ?? []).filter(isEnded);
+  const ended = requests.flatMap((request) => lastOf(request) ?? []).filter(isRefused);
   if (ended.length === 0) return skip('nothing was refused');
   const without = ended.filter(({ failureTime = '' }) => failureTime === '').length;
   return unless(
@@ -53,8 +53,9 @@ export function haveFailureTime(requests: readonly ObservedRequest[]): Assertion
   );
 }
 
-function isEnded({ state }: ObjectVersion): boolean {
-  return state === 'denied' || state === 'failed';
+function isRefused({ state, conditions }: ObjectVersion): boolean {
+  const isEnded = state === 'denied' || state === 'failed';
+  return isEnded && findCondition(conditions, 'Ready') !== undefined;
 }
 
 const REASONS: ReadonlySet<string> = new Set(['Pending', 'Failed', 'Issued', 'Denied']);
