@@ -13,7 +13,7 @@ import { PATTERNS } from './functions/patterns.ts';
 import { QUANTITIES } from './functions/quantity.ts';
 import { SETS, Sets } from './functions/sets.ts';
 import { STRINGS } from './functions/strings.ts';
-import { URLS, Url } from './functions/url.ts';
+import { sameUrl, URLS, Url } from './functions/url.ts';
 import { typeName, type ObjectShape } from './cost/shape.ts';
 
 const FUNCTIONS: readonly CelFunction[] = [
@@ -73,6 +73,7 @@ function createBase(): Library {
       'net.CIDR == net.CIDR',
       (a: Prefix, b: Prefix) => a.length === b.length && sameAddress(a.ip, b.ip),
     )
+    .registerOperator('net.URL == net.URL', sameUrl)
     .registerOperator(
       'kubernetes.Quantity == kubernetes.Quantity',
       (a: Quantity, b: Quantity) => a.nano === b.nano,

@@ -6,18 +6,27 @@
 import { listOf, type Bound } from '../cost/bound.ts';
 import { PARSED, linear, toSame, toScalar, type CelFunction, type Signature } from './function.ts';
 
-export class Url {
+interface UrlParts {
   readonly scheme: string;
   readonly authority: Authority;
   readonly escapedPath: string;
   readonly query: string;
+}
 
-  constructor(scheme: string, authority: Authority, escapedPath: string, query: string) {
-    this.scheme = scheme;
-    this.authority = authority;
-    this.escapedPath = escapedPath;
-    this.query = query;
+export class Url {
+  /** The URL with its scheme in lower case. Kubernetes compares two URLs by it. */
+  readonly text: string;
+  readonly parts: UrlParts;
+
+  constructor(text: string, parts: UrlParts) {
+    this.text = text;
+    this.parts = parts;
   }
+}
+
+/** Compares as Kubernetes' URL type does. */
+export function sameUrl(a: Url, b: Url): boolean {
+  return a.text === b.text;
 }
 
 interface Authority {
@@ -40,7 +49,13 @@ function parseUrl(text: string): Url | undefined {
   const [, scheme, host, path = '', query = ''] = found;
   const authority = parseAuthority(host ?? '');
   if (authority === undefined || !isAbsolute(scheme, host, path)) return undefined;
-  return new Url((scheme ?? '').toLowerCase(), authority, pathOf(host, path), query);
+  const parts = {
+    scheme: (scheme ?? '').toLowerCase(),
+    authority,
+    escapedPath: pathOf(host, path),
+    query,
+  };
+  return new Url(`${parts.scheme}${text.slice(parts.scheme.length)}`, parts);
 }
 
 /**
@@ -67,7 +82,7 @@ function url(text: string): Url {
   return found;
 }
 
-function query({ query: text }: Url): Map<string, readonly string[]> {
+function query({ parts: { query: text } }: Url): Map<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const [name, value] of new URLSearchParams(text)) {
     const values = found.get(name);
@@ -77,8 +92,13 @@ function query({ query: text }: Url): Map<string, readonly string[]> {
   return found;
 }
 
-function part(name: string, handler: (from: Url) => string): CelFunction {
-  const signature: Signature = { receiver: 'net.URL', parameters: '', returns: 'string', handler };
+function part(name: string, partOf: (parts: UrlParts) => string): CelFunction {
+  const signature: Signature = {
+    receiver: 'net.URL',
+    parameters: '',
+    returns: 'string',
+    handler: ({ parts }: Url) => partOf(parts),
+  };
   return { name, signatures: [signature], price: linear(toSame) };
 }
 

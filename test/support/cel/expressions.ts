@@ -56,6 +56,8 @@ export const TRUE: readonly string[] = [
   "url('https://[::1]:80/').getHostname() == '::1' && url('https://a:80/').getPort() == '80'",
   "url('https://a/b%2fc').getEscapedPath() == '/b%2fc' && url('/a').getScheme() == ''",
   "url('https://a/?x=1&x=2').getQuery() == {'x': ['1', '2']} && isURL('spiffe://a/b')",
+  "url('HTTPS://a/b') == url('https://a/b') && url('https://a/b') in [url('https://a/b')]",
+  "url('https://a/b') != url('https://a/c') && !(url('https://a') in [url('https://b')])",
   "!isURL('a b') && !isURL('a') && !isURL('') && url('urn:a:b').getEscapedPath() == ''",
   // quantity
   "quantity('1Ki').compareTo(quantity('1024')) == 0 && quantity('1.5G').isGreaterThan(quantity('1G'))",
