@@ -43,6 +43,9 @@ const WAIT_MS = 180_000;
 /** The roles that are shipped have this name. The hub and the member use it, each for its own. */
 const SIGNER = 'example.com/workload';
 const NAME = 'workload';
+/** Names of requests of two members, without their last character. */
+const OWN = 'countersign-prod.countersign-fleet';
+const OTHER = 'countersign-other.countersign-fleet';
 const TRUST_DOMAIN = 'prod.fleet.example.com';
 const ARGS = ['--propagation', '1s'];
 
@@ -263,7 +266,7 @@ test('the hub lists its member with its CA and its anchors, from its report alon
 });
 
 test('a request of the member with the name of another cluster is denied', async () => {
-  const name = 'countersign-prod-0';
+  const name = `${OWN}-0`;
   await hub.kubectl(['delete', 'csr', name, '--ignore-not-found']);
   await asMember(['create', '-f', '-'], await requestOf(name, 'other'));
   const { status } = await decided(name);
@@ -286,8 +289,8 @@ const tried: readonly (readonly [what: string, args: readonly string[], refusal:
     /forbidden/,
   ],
   ['list requests', ['get', 'csr'], /cannot list resource "certificatesigningrequests"/],
-  ['read the request of another member', ['get', 'csr', 'countersign-other-0'], /cannot get/],
-  ['delete a request', ['delete', 'csr', 'countersign-prod-0'], /cannot delete/],
+  ['read the request of another member', ['get', 'csr', `${OTHER}-0`], /cannot get/],
+  ['delete a request', ['delete', 'csr', `${OWN}-0`], /cannot delete/],
   ['read signers', ['get', 'clustersigners'], /cannot list resource "clustersigners"/],
   ['list members', ['get', 'fleetmembers', '-n', 'countersign-fleet'], /cannot list resource/],
   ['make an account', ['create', 'sa', 'x', '-n', 'countersign-fleet'], /cannot create/],
@@ -354,8 +357,8 @@ test('the credential of a member writes its own report, within the schema, only'
 });
 
 test('the credential of a member cannot approve, sign or write a status on the hub', async () => {
-  const { stdout } = await hub.kubectl(['get', 'csr', 'countersign-prod-0', '-o', 'json']);
-  const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests/countersign-prod-0';
+  const { stdout } = await hub.kubectl(['get', 'csr', `${OWN}-0`, '-o', 'json']);
+  const path = `/apis/certificates.k8s.io/v1/certificatesigningrequests/${OWN}-0`;
   for (const part of ['approval', 'status']) {
     const said = await asMember(['replace', '--raw', `${path}/${part}`, '-f', '-'], stdout);
     assert.match(said, new RegExp(`cannot update resource "certificatesigningrequests/${part}"`));
@@ -364,15 +367,12 @@ test('the credential of a member cannot approve, sign or write a status on the h
 
 test('the credential of a member requests CAs of the hub under its own names only', async () => {
   const create = async (body: string): Promise<string> => asMember(['create', '-f', '-'], body);
-  const named = await requestOf('countersign-other-1', 'prod');
+  const named = await requestOf(`${OTHER}-1`, 'prod');
   assert.match(await create(named), /it is not a name of this member/);
   const client = { signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'] };
-  assert.match(await create(await requestOf('countersign-prod-1', 'prod', client)), /only/);
+  assert.match(await create(await requestOf(`${OWN}-1`, 'prod', client)), /only/);
   const leaf = { usages: ['client auth'] };
-  assert.match(
-    await create(await requestOf('countersign-prod-1', 'prod', leaf)),
-    /only certificates of CAs/,
-  );
+  assert.match(await create(await requestOf(`${OWN}-1`, 'prod', leaf)), /only certificates of CAs/);
 });
 
 test('admission keeps a signer of leaves from becoming a signer of CAs', async () => {
@@ -389,10 +389,7 @@ test('a member that left has no valid token, and its CA stays valid until its en
   const { code, stdout, stderr } = await fleet('leave', 'prod');
   assert.equal(code, 0, stderr);
   assert.match(stdout, /stay valid until \d{4}-/);
-  assert.match(
-    await asMember(['get', 'csr', 'countersign-prod-0']),
-    /cannot get|Unauthorized|logged/,
-  );
+  assert.match(await asMember(['get', 'csr', `${OWN}-0`]), /cannot get|Unauthorized|logged/);
   // The API server caches a token for ten seconds.
   await until('the token is invalid', WAIT_MS, async () =>
     /Unauthorized|logged in/.test(await asMember(['auth', 'whoami'])),

@@ -2,6 +2,7 @@
 /** What a hub gives a member, and what the Secret of a member has. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Environment } from '@marcbachmann/cel-js';
 import { memberRequestName, memberRequestNames } from '#api/signer/upstream-hub.ts';
 import { applyMember } from '#cli/commands/fleet/join.ts';
 import { removeMember } from '#cli/commands/fleet/leave.ts';
@@ -41,9 +42,42 @@ test('a member may create and read its requests, renew its token, and report', (
 });
 
 test('the names of the requests of two members never meet', () => {
-  const names = ['prod', 'prod-0', 'pro', 'p'].flatMap(memberRequestNames);
+  const accounts = ['a', 'a-0', 'b', 'a-b'].flatMap((cluster) =>
+    ['a', '0-a', 'b', 'b-a'].map((namespace) => ({ cluster, namespace })),
+  );
+  const names = accounts.flatMap(memberRequestNames);
+  assert.equal(names.length, 16 * 32);
   assert.equal(new Set(names).size, names.length);
-  assert.ok(memberRequestNames('prod').includes(memberRequestName('prod', 255)));
+  assert.ok(memberRequestNames(MEMBER).includes(memberRequestName(MEMBER, 255)));
+  const longest = { cluster: 'c'.repeat(63), namespace: 'n'.repeat(63) };
+  assert.ok(memberRequestNames(longest).every((name) => name.length <= 253));
+});
+
+/** Reports whether the policy of the fleet lets this member create a request of this name. */
+function mayCreate({ cluster, namespace, signerName }: Member, name: string): boolean {
+  const username = `system:serviceaccount:${namespace}:${cluster}`;
+  const context = {
+    object: { metadata: { name }, spec: { signerName, usages: ['cert sign'] } },
+    request: { userInfo: { username } },
+  };
+  const cel = new Environment({ enableOptionalTypes: true, unlistedVariablesAreDyn: true });
+  return policiesOf(fleetObjects({ namespace, signerName }))
+    .flatMap(({ spec }) => spec.validations)
+    .every(({ expression }) => cel.evaluate(expression, context) === true);
+}
+
+test('a member may create requests of its own names, and of no member of any fleet', () => {
+  const members = [MEMBER, { ...MEMBER, namespace: 'other' }, { ...MEMBER, cluster: 'prod-a' }];
+  const shown = members.map((member) =>
+    members.map(
+      (each) => memberRequestNames(each).filter((name) => mayCreate(member, name)).length,
+    ),
+  );
+  assert.deepEqual(shown, [
+    [32, 0, 0],
+    [0, 32, 0],
+    [0, 0, 32],
+  ]);
 });
 
 test('every right of a member is bound to its own account', () => {

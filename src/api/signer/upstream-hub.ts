@@ -33,18 +33,26 @@ export function hubSecretName(caSecret: string): string {
  */
 const SLOTS = '0123456789abcdefghijklmnopqrstuv';
 
+/** The account of a member on the hub. */
+interface MemberAccount {
+  readonly cluster: string;
+  /** Namespace of the accounts of all members. */
+  readonly namespace: string;
+}
+
 /** Returns all names that the requests of a member can have. */
-export function memberRequestNames(cluster: string): readonly string[] {
-  return Array.from(SLOTS, (_, number) => memberRequestName(cluster, number));
+export function memberRequestNames(account: MemberAccount): readonly string[] {
+  return Array.from(SLOTS, (_, number) => memberRequestName(account, number));
 }
 
 /**
- * Returns the name of a request.
+ * Returns the name of a request. It has the namespace, because a second fleet of the hub may have a
+ * member of the same name. Neither part has a dot.
  *
  * @param number - derived from the key, so that one key has one request
  */
-export function memberRequestName(cluster: string, number: number): string {
-  return `countersign-${cluster}-${SLOTS[number % SLOTS.length] ?? ''}`;
+export function memberRequestName({ cluster, namespace }: MemberAccount, number: number): string {
+  return `countersign-${cluster}.${namespace}-${SLOTS[number % SLOTS.length] ?? ''}`;
 }
 
 /** Returns the username of a member on the hub. */

@@ -35,12 +35,13 @@ function memberRoleName({ cluster, namespace }: Member): string {
  * Returns what a member may do in the whole cluster. RBAC cannot restrict `create` by name, so a
  * policy restricts it (member-policies.ts). Members read the requests of their own names only.
  */
-function memberClusterRules({ cluster, signerName, bundle }: Member): readonly PermissionRule[] {
+function memberClusterRules(member: Member): readonly PermissionRule[] {
+  const { signerName, bundle } = member;
   const { group, plural } = CSR_RESOURCE;
   const requests = { apiGroups: [group], resources: [plural] };
   return [
     { ...requests, verbs: ['create'] },
-    { ...requests, verbs: ['get'], resourceNames: memberRequestNames(cluster) },
+    { ...requests, verbs: ['get'], resourceNames: memberRequestNames(member) },
     ...onBundles([bundleName(signerName, bundle)], ['get']),
     // Installations with who-may-request require this verb.
     { apiGroups: [group], resources: ['signers'], verbs: ['request'], resourceNames: [signerName] },

@@ -44,6 +44,7 @@ const ACCOUNT = "request.userInfo.username.split(':')[3]";
 function memberRequestsPolicy({ namespace, signerName }: FleetPlace): readonly Manifest[] {
   const usages = INTERMEDIATE_USAGES.map((usage) => `'${usage}'`).join(', ');
   const user = "request.userInfo.username + ' may";
+  const names = `'countersign-' + ${ACCOUNT} + '.${namespace}-'`;
   return policy({
     name: `countersign-fleet-member-requests.${namespace}`,
     rule: {
@@ -60,8 +61,8 @@ function memberRequestsPolicy({ namespace, signerName }: FleetPlace): readonly M
       },
       {
         expression: [
-          `object.metadata.name.startsWith('countersign-' + ${ACCOUNT} + '-')`,
-          `&& object.metadata.name.size() == ('countersign-' + ${ACCOUNT} + '-').size() + 1`,
+          `object.metadata.name.startsWith(${names})`,
+          `&& object.metadata.name.size() == (${names}).size() + 1`,
         ].join('\n'),
         messageExpression: `${user} not create CertificateSigningRequest ' + object.metadata.name + ': it is not a name of this member'`,
       },

@@ -104,7 +104,8 @@ test('a member creates one request, under a name of its own, and sends no key', 
     ['GET', 'POST'],
   );
   const { metadata, spec } = remote.requests[1]?.body as CertificateSigningRequest;
-  assert.ok(memberRequestNames('prod').includes(metadata.name), metadata.name);
+  const account = { cluster: 'prod', namespace: 'countersign-fleet' };
+  assert.ok(memberRequestNames(account).includes(metadata.name), metadata.name);
   assert.deepEqual(spec.usages, ['cert sign', 'crl sign']);
   assert.equal(spec.signerName, csr.signerName);
   assert.equal(Buffer.from(spec.request, 'base64').toString(), request);

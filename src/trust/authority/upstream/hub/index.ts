@@ -2,7 +2,7 @@
 /** Requests the CA of a member from the hub of its fleet, for `upstream.csr`. */
 import { bundleName, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
-import { secretOf, type ClusterSigner, type CsrUpstream } from '#api/signer/cluster-signer.ts';
+import { secretOf, type ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { isOwned } from '#api/signer/grant.ts';
 import { hubSecretName } from '#api/signer/upstream-hub.ts';
 import { keyOf, type Secret } from '#api/object/object.ts';
@@ -23,7 +23,12 @@ import { foreignText } from '#component/vault/foreign-text.ts';
 import type { Upstreams } from '../index.ts';
 import { createKeptAnswers } from '../kept-answers.ts';
 import { readHubCredential, type HubCredential } from './credential.ts';
-import { signingRequestOf, verdictOf, type NewSigningRequest } from './signing-request.ts';
+import {
+  signingRequestOf,
+  verdictOf,
+  type NewSigningRequest,
+  type UpstreamRequest,
+} from './signing-request.ts';
 import * as messages from './messages.ts';
 
 export interface HubInit {
@@ -51,15 +56,10 @@ export function createHub(init: HubInit): Upstreams {
       const wanted = secret === undefined ? undefined : wantedOf(signer, secret);
       return answers.answerFor(
         keyOf(signer.metadata),
-        wanted && { id: wanted.request.spec.request, ask: () => ask(init, signer, wanted) },
+        wanted && { id: wanted.pem, ask: () => ask(init, signer, wanted) },
       );
     },
   };
-}
-
-interface UpstreamRequest {
-  readonly upstream: CsrUpstream;
-  readonly request: NewSigningRequest;
 }
 
 /** Returns the request for the key that waits. Undefined if none is wanted. */
@@ -70,7 +70,7 @@ function wantedOf({ spec, metadata }: ClusterSigner, secret: Secret): UpstreamRe
   if (!isOwned(secret, metadata.uid)) return undefined;
   const pending = pendingIn(secret, managed);
   if (pending === undefined) return undefined;
-  return { upstream, request: signingRequestOf(upstream, pending.pem, managed.duration) };
+  return { upstream, pem: pending.pem, duration: managed.duration };
 }
 
 /** Reads the request on the hub, or creates it. Reports every failure as an answer. */
@@ -81,10 +81,11 @@ async function ask(
 ): Promise<UpstreamVerdict> {
   const credential = await credentialOf(init, signer);
   if (typeof credential === 'string') return unavailable(credential);
+  const request = signingRequestOf(wanted, credential.token.namespace);
   const client = init.connect(credential);
   try {
-    const found = (await read(client, wanted)) ?? (await create(client, wanted));
-    const verdict = verdictOf(found, wanted.request);
+    const found = (await read(client, request)) ?? (await create(client, request));
+    const verdict = verdictOf(found, request);
     return verdict.kind === 'chain' ? await withRoot(client, wanted, verdict.chain) : verdict;
   } catch (error) {
     return unavailable(messages.hubUnavailable(credential.server, problemOf(error, credential)));
@@ -155,7 +156,7 @@ function limits(): { readonly maxBytes: number; readonly signal: AbortSignal } {
 
 async function read(
   client: Client,
-  { request: { metadata } }: UpstreamRequest,
+  { metadata }: NewSigningRequest,
 ): Promise<CertificateSigningRequest | undefined> {
   try {
     const path = REQUESTS.object(metadata);
@@ -167,10 +168,9 @@ async function read(
 }
 
 /** Creates the request, or reads one that an earlier call created. */
-async function create(client: Client, wanted: UpstreamRequest): Promise<CertificateSigningRequest> {
+async function create(client: Client, body: NewSigningRequest): Promise<CertificateSigningRequest> {
   try {
     const path = REQUESTS.collection();
-    const { request: body } = wanted;
     return await client.request<CertificateSigningRequest>({
       method: 'POST',
       path,
@@ -179,7 +179,7 @@ async function create(client: Client, wanted: UpstreamRequest): Promise<Certific
     });
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'KUBE_ALREADY_EXISTS') throw error;
-    const found = await read(client, wanted);
+    const found = await read(client, body);
     if (found === undefined) throw error;
     return found;
   }

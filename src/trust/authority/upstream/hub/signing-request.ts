@@ -39,22 +39,30 @@ const USAGES = ['cert sign', 'crl sign'] as const;
 const MAX_REQUESTED_LIFE = 2_147_483_647;
 const MIN_SECONDS = 600;
 
+/** A request of a member before the credential names its account. */
+export interface UpstreamRequest {
+  readonly upstream: CsrUpstream;
+  /** PEM: the PKCS#10 request. */
+  readonly pem: string;
+  /** Go duration. */
+  readonly duration: string;
+}
+
 /**
  * Returns the object to create. Its name derives from the request, and so from the key: after a
  * lost response the same request is found again.
  *
- * @param pem - the PKCS#10 request
+ * @param namespace - that of the account of the member on the hub
  */
 export function signingRequestOf(
-  { cluster, signerName }: CsrUpstream,
-  pem: string,
-  duration: string,
+  { upstream: { cluster, signerName }, pem, duration }: UpstreamRequest,
+  namespace: string,
 ): NewSigningRequest {
   const digest = createHash('sha256').update(pem).digest();
   return {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
-    metadata: { name: memberRequestName(cluster, digest[0] ?? 0) },
+    metadata: { name: memberRequestName({ cluster, namespace }, digest[0] ?? 0) },
     spec: {
       request: Buffer.from(pem, 'latin1').toString('base64'),
       signerName,
