@@ -91,13 +91,14 @@ function leftText(
 
 /**
  * Returns the time until which a CA of a member can be valid, in milliseconds: the longest life
- * from now, and never beyond the CA that signs.
+ * from now, and never beyond the CA that signs. The profile may have allowed more when it signed.
  */
 function lastEnd({ spec, status }: ClusterSigner, now: number): number {
   const longest = parseDuration(spec.profile.maxDuration);
-  const ends = (status?.authorities ?? []).map(({ notBefore, notAfter }) => {
+  const ends = (status?.authorities ?? []).map(({ notBefore, notAfter, longestLeaf }) => {
+    const seconds = Math.max(longest, parseDuration(longestLeaf));
     const issuer = { notBefore: parseTime(notBefore), notAfter: parseTime(notAfter) };
-    return Math.min(issuer.notAfter, now + longestIntermediate(longest, issuer) * 1000);
+    return Math.min(issuer.notAfter, now + longestIntermediate(seconds, issuer) * 1000);
   });
   return ends.length === 0 ? now + longest * 1000 : Math.max(...ends);
 }
