@@ -72,13 +72,15 @@ test('with --server the member calls it, whatever tls-server-name is', async () 
   assert.equal(written()['server'], other);
 });
 
-for (const [name, tls, message] of [
+for (const [name, tls, message, ...flags] of [
   ['tls-server-name', () => ({ ...authority(), 'tls-server-name': 'kubernetes' }), /by --server/],
   ['no CA', () => ({ 'insecure-skip-tls-verify': true }), /no certificate-authority of the hub/],
+  ['a path', authority, /only; name such an address/, '--server', 'https://hub/k8s/clusters/c-1'],
+  ['no scheme', authority, /only; name such an address/, '--server', 'hub.example.com:6443'],
 ] as const) {
-  test(`nothing on the hub changes if a member could not verify it: ${name}`, async () => {
+  test(`nothing on the hub changes if a member could not call it: ${name}`, async () => {
     const before = hub.calls.length;
-    const { code, stderr } = await joinBy(tls());
+    const { code, stderr } = await joinBy(tls(), ...flags);
     assert.equal(code, 1);
     assert.match(stderr, message);
     const changes = hub.calls.slice(before).filter(({ method }) => method !== 'GET');
@@ -86,3 +88,13 @@ for (const [name, tls, message] of [
     assert.equal(existsSync(out), false);
   });
 }
+
+test('nothing on the hub changes if the file for the Secret exists', async () => {
+  writeFileSync(out, 'kept');
+  const before = hub.calls.length;
+  const { code, stderr } = await joinBy(authority());
+  assert.equal(code, 2);
+  assert.match(stderr, /exists, and is never overwritten/);
+  assert.equal(hub.calls.length, before);
+  assert.equal(readFileSync(out, 'utf8'), 'kept');
+});

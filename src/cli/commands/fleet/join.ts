@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
@@ -17,6 +18,7 @@ import { fleetObjects } from '#install/fleet/member-policies.ts';
 import { memberDefinition } from '#install/fleet/member-definition.ts';
 import { memberObject, memberObjects, type Member } from '#install/fleet/member-objects.ts';
 import { memberSecret, type MemberCredential } from '#install/fleet/member-secret.ts';
+import { hubServerOf } from '#trust/authority/upstream/hub/credential.ts';
 import { printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import {
@@ -54,6 +56,9 @@ export async function runJoin(cluster: string, options: JoinOptions): Promise<nu
   const { tokenDuration: tokenSeconds } = options;
   if (tokenSeconds < MIN_TOKEN_SECONDS || tokenSeconds > MAX_HUB_TOKEN_SECONDS) {
     throw usageError('--token-duration must be from 10m to 2160h');
+  }
+  if (existsSync(options.out)) {
+    throw usageError(`${options.out} exists, and is never overwritten; choose another --out`);
   }
   const { client, connection } = await connectUser(options, 'fleet');
   try {
@@ -145,18 +150,22 @@ async function requestToken(
 /**
  * Returns the PEM of the CA of the hub. Called before anything on the hub changes.
  *
- * @throws SignerError KUBE_CONFIG (`wait`) if a member could not verify the hub
+ * @throws SignerError KUBE_CONFIG (`wait`) if a member could not verify the hub, or would not call
+ * its address
  */
 async function hubCaOf(connection: Connection, { server }: JoinOptions): Promise<string> {
   const { tls } = await connection.credentials();
   // The Secret holds neither setting, so a member would reject the server's certificate.
   const isRelaxed = tls.servername !== undefined || tls.rejectUnauthorized === false;
+  const address = hubServerOf(server ?? connection.server);
   const fault =
     tls.ca === undefined
       ? 'the kubeconfig has no certificate-authority of the hub, which the member needs'
       : isRelaxed && server === undefined
         ? 'the kubeconfig sets tls-server-name or insecure-skip-tls-verify, which a member does not support; name a host of the certificate of the hub by --server'
-        : undefined;
+        : address === undefined
+          ? 'a member calls https://<host>[:<port>] only; name such an address of the hub by --server'
+          : undefined;
   if (tls.ca !== undefined && fault === undefined) return tls.ca;
   throw new SignerError({ code: 'KUBE_CONFIG', disposition: 'wait', message: fault ?? '' });
 }

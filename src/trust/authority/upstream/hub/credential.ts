@@ -40,7 +40,7 @@ export function readHubCredential(secret: Secret, signerName: string): HubCreden
   const others = Object.keys(data).filter((key) => !KEYS.includes(key));
   if (others.length > 0) return messages.otherKeys(others);
   const text = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString('latin1');
-  const server = serverOf(text(HUB_KEYS.server));
+  const server = hubServerOf(text(HUB_KEYS.server));
   if (server === undefined) return messages.NOT_A_SERVER;
   const ca = text(HUB_KEYS.ca);
   const anchors = attempt(() => readAnchors(ca));
@@ -52,8 +52,11 @@ export function readHubCredential(secret: Secret, signerName: string): HubCreden
   return { server, ca, token, resourceVersion };
 }
 
-/** Returns the origin. A path, a user or a query is part of no API server. */
-function serverOf(text: string): string | undefined {
+/**
+ * Returns the origin in a text. Undefined if it has more: a path, a user or a query is part of no
+ * API server.
+ */
+export function hubServerOf(text: string): string | undefined {
   const url = URL.parse(text.trim());
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') return undefined;
   return url.search === '' && url.hash === '' && url.pathname === '/' ? url.origin : undefined;
