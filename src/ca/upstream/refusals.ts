@@ -172,7 +172,7 @@ export function requestFailed(request: string, problem: string): ChainRefusal {
 export function requestForeign(request: string): ChainRefusal {
   return refusal(
     'RequestForeign',
-    `${request} exists with another spec, so another client created it; find out who may create CertificateRequests there, and delete it`,
+    `${request} exists with another spec: another client created it, or it is for another key of this CA; find out who created it, and delete it`,
   );
 }
 

@@ -178,6 +178,8 @@ test('a request of another key under this name is foreign', async () => {
   const answer = await ask();
   assert.ok(answer?.kind === 'refused');
   assert.equal(answer.refusal.reason, 'RequestForeign');
+  assert.match(answer.refusal.message, /^CertificateSigningRequest \S+ on the hub exists with/);
+  assert.ok(!answer.refusal.message.includes('CertificateRequests'));
   assert.equal(remote.requests.length, 1);
 });
 

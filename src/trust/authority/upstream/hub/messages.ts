@@ -51,6 +51,10 @@ export function hubUnavailable(server: string, problem: string): string {
 
 export const MALFORMED_ANSWER = 'the answer is malformed';
 
+export function onHub(request: string): string {
+  return `${request} on the hub`;
+}
+
 export function waitingForApproval(request: string): string {
   return `${request} is not approved yet; approver on the hub decides it by spec.intermediates`;
 }

@@ -86,7 +86,7 @@ export function verdictOf(
   const named = `CertificateSigningRequest ${name}`;
   // Another client, or a request for another key of this member, may have the name.
   if (found.spec.request !== spec.request || found.spec.signerName !== spec.signerName) {
-    return { kind: 'refused', refusal: requestForeign(named) };
+    return { kind: 'refused', refusal: requestForeign(messages.onHub(named)) };
   }
   const { conditions, certificate = '' } = found.status ?? {};
   const [denied, failed] = ['Denied', 'Failed'].map((type) => trueCondition(conditions, type));
