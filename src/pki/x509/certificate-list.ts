@@ -33,15 +33,18 @@ const VERSION: RequiredVersion = { what: 'the CRL', version: 2 };
 /** The limit of a number in bytes. Readers need not understand a longer one (RFC 5280 §5.2.3). */
 const MAX_NUMBER_BYTES = 20;
 
-/** The limit of a serial number in bytes. Our leaves have no longer one (RFC 5280 §4.1.2.2). */
-const MAX_REVOKED_SERIAL_BYTES = 20;
+/**
+ * The limit of a serial number in bytes: 20, as a Revocation may name them, and an octet for the
+ * sign. RFC 5280 §4.1.2.2 counts that octet among the 20, but some CAs do not.
+ */
+const MAX_REVOKED_SERIAL_BYTES = 21;
 
 /** The highest number of CRLReason. */
 const MAX_REASON = 10;
 
 /** One entry of a CRL (RFC 5280 §5.1.2.6, §5.3). */
 export interface RevokedCertificate {
-  /** Contents of the INTEGER: big-endian, not negative, 1 to 20 bytes. */
+  /** Contents of the INTEGER: big-endian, not negative, 1 to 21 bytes. */
   readonly serial: Uint8Array;
   /** Milliseconds since 1970. */
   readonly revokedAt: number;

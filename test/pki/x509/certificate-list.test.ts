@@ -110,6 +110,12 @@ const faults: readonly (readonly [what: string, parts: Parts, says: RegExp, code
   ['nextUpdate at thisUpdate', { nextUpdate: [validityTime(THIS_UPDATE)] }, /not after thisUpdate/],
   ['an empty list of entries', { revoked: [] }, /revoked certificates is empty/],
   ['a serial number twice', { revoked: [entryOf(5), entryOf(5)] }, /5 occurs twice/],
+  [
+    'a serial number of 22 bytes',
+    { revoked: [sequence(integer(new Uint8Array(22).fill(1)), validityTime(THIS_UPDATE))] },
+    /22 bytes, more than 21/,
+    'DER_LIMIT',
+  ],
   ['reason 0, written', { revoked: [entryOf(5, [reason(0)])] }, /reasonCode is 0/],
   ['reason 6, a hold', { revoked: [entryOf(5, [reason(6)])] }, /reasonCode is 6/],
   ['reason 7, which is none', { revoked: [entryOf(5, [reason(7)])] }, /reasonCode is 7/],
