@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SigningCa } from '../issuance/signing-ca.ts';
+import { FIRST_TIME } from '#pki/der/der-writer.ts';
 import type { CertificateList, RevokedCertificate } from '#pki/x509/certificate-list.ts';
 import type { CrlReason } from '#base/vocabulary.ts';
 import { canonicalSerial, serialBytes, serialText } from './serial.ts';
@@ -112,7 +113,9 @@ function entriesOf(
     // certificate valid again.
     ends.set(text, Math.max(end, ends.get(text) ?? 0));
     if (known.has(text) || end < now) continue;
-    const at = Math.floor(Math.min(revokedAt, now) / SECOND) * SECOND;
+    // Verifiers refuse a listed certificate with any revocation date.
+    const expressible = Math.max(FIRST_TIME, Math.min(revokedAt, now));
+    const at = Math.floor(expressible / SECOND) * SECOND;
     known.set(text, { serial: serialBytes(text), revokedAt: at, reason });
   }
   const endOf = (text: string): number => ends.get(text) ?? issuer.notAfter;

@@ -151,8 +151,11 @@ export function printableString(text: string): Uint8Array {
   return element(TAG_PRINTABLE_STRING, Buffer.from(text, 'latin1'));
 }
 
-/** The two digits of a UTCTime's year begin with 1950 (RFC 5280 §4.1.2.5.1). */
-const FIRST_TIME = Date.UTC(1950, 0, 1);
+/**
+ * The first time that a certificate or a CRL can express, in milliseconds since 1970. The two
+ * digits of a UTCTime's year begin with 1950 (RFC 5280 §4.1.2.5.1).
+ */
+export const FIRST_TIME = Date.UTC(1950, 0, 1);
 const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**

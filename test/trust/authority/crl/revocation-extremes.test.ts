@@ -70,3 +70,15 @@ test('a CRL lists as many certificates as one Revocation names', () => {
   }));
   assert.equal(signedOf(revocationOf({ certificates })).length, MAX_REVOKED);
 });
+
+for (const [revokedAt, listed] of [
+  ['0000-01-01T00:00:00+23:59', '1950-01-01T00:00:00Z'],
+  ['1949-12-31T23:59:59.999Z', '1950-01-01T00:00:00Z'],
+  ['1950-01-01T00:00:00.999Z', '1950-01-01T00:00:00Z'],
+  ['1969-12-31T23:59:59.5Z', '1969-12-31T23:59:59Z'],
+  ['9999-12-31T23:59:59-23:59', formatTime(NOW)],
+] as const)
+  test(`a CRL lists what is revoked since ${revokedAt} since ${listed}`, () => {
+    const [entry] = signedOf(revocationOf({ revokedAt }));
+    assert.equal(formatTime(entry?.revokedAt ?? Number.NaN), listed);
+  });
