@@ -107,7 +107,10 @@ function planOf(snapshot: CrlSnapshot, authority: Authority): ListPlan {
     previous: published,
     ends: publishedEnds(configMap, fingerprint),
     entries: revocations.flatMap((each) => entriesFor(each, fingerprint)),
-    knownNumber: Math.max(0, ...revocations.map(({ status }) => status?.crlNumber ?? 0)),
+    knownNumber: revocations.reduce(
+      (most, { status }) => Math.max(most, status?.crlNumber ?? 0),
+      0,
+    ),
     issuer: authority.facts,
     validitySeconds: parseDuration(crl.validity),
     backdateSeconds: parseDuration(signer.spec.profile.backdate),

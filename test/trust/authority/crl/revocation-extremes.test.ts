@@ -82,3 +82,8 @@ for (const [revokedAt, listed] of [
     const [entry] = signedOf(revocationOf({ revokedAt }));
     assert.equal(formatTime(entry?.revokedAt ?? Number.NaN), listed);
   });
+
+test('a CRL is decided with however many Revocations', () => {
+  const [plan] = planOf(Array<Revocation>(300_000).fill(revocationOf({}))).lists;
+  assert.ok(plan?.next.due);
+});
