@@ -3,7 +3,7 @@ import { isNamespaced } from '#api/signer/signer.ts';
 import { CRL_NOT_SIGNED } from '#api/serving/report.ts';
 import type { ClusterSigner, CrlSpec } from '#api/signer/cluster-signer.ts';
 import type { OpenAuthority } from '#ca/custody/contract.ts';
-import { SignerError, attempt, messageOf } from '#base/errors.ts';
+import { messageOf } from '#base/errors.ts';
 import type { ReconcileResult } from '#kube/workqueue/run-loop.ts';
 import type { Component } from '#component/contract.ts';
 import { requeueAt, requireClocks, serverTime } from '#component/server-time.ts';
@@ -13,7 +13,7 @@ import type { ObservedSecret } from '../decide/inspect.ts';
 import { decideLists, type CrlPlan, type CrlSnapshot } from './decide-lists.ts';
 import { createCrlObjects, type CrlObjects } from './objects.ts';
 import { revocationStatus, type PublishedList } from './revocation-status.ts';
-import { signList, writeLists, writeRevocationStatus, type SignedList } from './write.ts';
+import { signDue, writeLists, writeRevocationStatus, type SignedList } from './write.ts';
 import * as messages from '../messages.ts';
 import { AUTHORITY_SERIES } from '../metrics.ts';
 
@@ -182,23 +182,6 @@ function snapshotOf(state: CrlsState, signer: ClusterSigner): CrlSnapshot | unde
 function mayHaveLeaves({ status }: ClusterSigner): boolean {
   const phases = (status?.authorities ?? []).map(({ phase }) => phase);
   return phases.includes('Active') || phases.includes('Retiring');
-}
-
-function signDue({ lists }: CrlPlan): {
-  readonly lists: readonly SignedList[];
-  readonly faults: readonly string[];
-} {
-  const made = lists.flatMap(({ authority, next }) =>
-    next.due ? [{ authority, list: attempt(() => signList(authority, next)) }] : [],
-  );
-  return {
-    lists: made.flatMap(({ list }) => (list instanceof SignerError ? [] : [list])),
-    faults: made.flatMap(({ authority, list }) =>
-      list instanceof SignerError
-        ? [messages.crlNotSigned(authority.facts.fingerprint, list.message)]
-        : [],
-    ),
-  };
 }
 
 async function publish(

@@ -10,8 +10,9 @@ import type { NextList } from '#ca/revocation/next-list.ts';
 import { prepareList } from '#ca/revocation/prepared-list.ts';
 import { endsKey, listKey, writeEnds, type CrlConfigMap } from '#ca/revocation/published.ts';
 import type { Authority } from '#ca/custody/contract.ts';
-import { SignerError } from '#base/errors.ts';
+import { SignerError, messageOf } from '#base/errors.ts';
 import { ownLabels } from '../apply/managed-secret.ts';
+import type { CrlPlan, ListPlan } from './decide-lists.ts';
 import { REVOCATION_PATHS } from './objects.ts';
 import * as messages from '../messages.ts';
 
@@ -28,7 +29,7 @@ export interface SignedList {
  * @throws SignerError (`authority`) if the CA may not sign CRLs, or the encoding differs from the
  * request
  */
-export function signList(
+function signList(
   authority: Authority,
   { wanted, ends }: Extract<NextList, { due: true }>,
 ): SignedList {
@@ -42,6 +43,31 @@ export function signList(
   }
   const der = authority.signList(prepareList(encodeTbsList(wanted), wanted));
   return { fingerprint, list: decodeCertificateList(der), ends };
+}
+
+/** The CRLs that were signed, and why the others were not. */
+interface SignedLists {
+  readonly lists: readonly SignedList[];
+  readonly faults: readonly string[];
+}
+
+/** Signs the CRLs that are due. An error of any kind in one does not stop the others. */
+export function signDue({ lists }: Pick<CrlPlan, 'lists'>): SignedLists {
+  const made = lists.map(signedOrFault);
+  return {
+    lists: made.flatMap((each) => (typeof each === 'object' ? [each] : [])),
+    faults: made.flatMap((each) => (typeof each === 'string' ? [each] : [])),
+  };
+}
+
+/** @returns undefined if the CRL is not due */
+function signedOrFault({ authority, next }: ListPlan): SignedList | string | undefined {
+  if (!next.due) return undefined;
+  try {
+    return signList(authority, next);
+  } catch (error) {
+    return messages.crlNotSigned(authority.facts.fingerprint, messageOf(error));
+  }
 }
 
 /** Target and author of CRL writes. */

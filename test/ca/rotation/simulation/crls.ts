@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import type { Secret } from '#api/object/object.ts';
 import { decideLists } from '#trust/authority/crl/decide-lists.ts';
 import { heldAuthorities } from '#trust/authority/crl/held-authorities.ts';
-import { signList, writeLists } from '#trust/authority/crl/write.ts';
+import { signDue, writeLists } from '#trust/authority/crl/write.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import type { RequestInit } from '#kube/client/client.ts';
 import { decodeCertificateList } from '#pki/x509/certificate-list.ts';
@@ -70,13 +70,11 @@ export class Crls {
     const now = serverTime(component);
     const before = { configMap: this.#configMap, revocations: [], open: openOnce, now };
     const { lists, gone, faults } = decideLists({ signer, crl, secret, ...before });
+    const { lists: signed, faults: unsigned } = signDue({ lists });
     assert.deepEqual(
-      faults,
+      [...faults, ...unsigned],
       [],
       `${new Date(now).toISOString()}: a CA that retires cannot sign its CRL`,
-    );
-    const signed = lists.flatMap(({ authority, next: due }) =>
-      due.due ? [signList(authority, due)] : [],
     );
     if (signed.length + gone.length > 0) {
       if (this.#dice.roll(7) === 0) return 'backoff';

@@ -7,7 +7,7 @@ import { formatTime } from '#api/object/time.ts';
 import { openLocalAuthority } from '#ca/custody/local.ts';
 import { listKey, type CrlConfigMap } from '#ca/revocation/published.ts';
 import { decideLists, type CrlSnapshot } from '#trust/authority/crl/decide-lists.ts';
-import { signList } from '#trust/authority/crl/write.ts';
+import { signDue } from '#trust/authority/crl/write.ts';
 import { NOW } from '../../../support/pki/chain.ts';
 import { workload } from '../../../support/signers/workload-profile.ts';
 import { A, B, fingerprintOf, secret } from '../../../support/trust/ca-secrets.ts';
@@ -39,9 +39,9 @@ function snapshotOf(of: typeof A, phase: AuthorityPhase, configMap?: CrlConfigMa
 
 /** The ConfigMap with the CRL of A, and its nextUpdate. */
 function published(): { readonly configMap: CrlConfigMap; readonly nextUpdate: number } {
-  const [plan] = decideLists(snapshotOf(A, 'Active')).lists;
-  assert.ok(plan?.next.due === true);
-  const { list, fingerprint } = signList(plan.authority, plan.next);
+  const [signed] = signDue(decideLists(snapshotOf(A, 'Active'))).lists;
+  assert.ok(signed);
+  const { list, fingerprint } = signed;
   const { metadata } = secret(A);
   const binaryData = { [listKey(fingerprint)]: Buffer.from(list.raw).toString('base64') };
   return {
@@ -69,4 +69,22 @@ test('without a published CRL, verifiers that check CRLs find none', () => {
 
 test('a CA whose key is in its Secret has no fault of its CRL', () => {
   assert.deepEqual(decideLists(snapshotOf(A, 'Active')).faults, []);
+});
+
+test('a CRL that cannot be signed for any cause does not stop those of the other CAs', () => {
+  const failing = decideLists(snapshotOf(A, 'Active')).lists.map((plan) => ({
+    ...plan,
+    authority: {
+      ...plan.authority,
+      signList: () => {
+        throw new RangeError('a year');
+      },
+    },
+  }));
+  const signed = signDue({ lists: [...failing, ...decideLists(snapshotOf(B, 'Active')).lists] });
+  assert.deepEqual(
+    signed.lists.map(({ fingerprint }) => fingerprint),
+    [fingerprintOf(B)],
+  );
+  assert.deepEqual(signed.faults, [`authority cannot sign the CRL of ${fingerprintOf(A)}: a year`]);
 });

@@ -13,7 +13,7 @@ import { openLocalAuthority } from '#ca/custody/local.ts';
 import { serialText } from '#ca/revocation/serial.ts';
 import type { RevokedCertificate } from '#pki/x509/certificate-list.ts';
 import { decideLists, type CrlPlan } from '#trust/authority/crl/decide-lists.ts';
-import { signList } from '#trust/authority/crl/write.ts';
+import { signDue } from '#trust/authority/crl/write.ts';
 import { NOW } from '../../../support/pki/chain.ts';
 import { workload } from '../../../support/signers/workload-profile.ts';
 import { A, secret } from '../../../support/trust/ca-secrets.ts';
@@ -47,9 +47,9 @@ function planOf(revocations: readonly Revocation[]): CrlPlan {
 
 /** The entries of the CRL that is signed. */
 function signedOf(...revocations: readonly Revocation[]): readonly RevokedCertificate[] {
-  const [plan] = planOf(revocations).lists;
-  assert.ok(plan?.next.due === true);
-  return signList(plan.authority, plan.next).list.revoked;
+  const { lists, faults } = signDue(planOf(revocations));
+  assert.deepEqual(faults, []);
+  return lists[0]?.list.revoked ?? [];
 }
 
 const SERIALS = ['0', '00', '0'.repeat(40), '7f', '80', '7f'.repeat(20), '80'.repeat(20)];
