@@ -306,6 +306,10 @@ export const ALL_LISTED = 'every certificate is on the CRL of its CA';
 export const LISTED_BY_EACH =
   'every certificate is on a CRL. Those without spec.certificates[].authority are on that of at least one CA of this ClusterSigner: if another CA issued them, verifiers may still accept them';
 
+export function unsignedCertificates(count: number): string {
+  return `authority has not signed a CRL with ${count} of the certificates. See countersign check --explain crls-signed`;
+}
+
 export function unlistedCertificates(count: number): string {
   return `${count} of the certificates are of a CA whose key this ClusterSigner does not have: no CRL lists them`;
 }

@@ -135,7 +135,7 @@ export const SIGNER_CHECKS = {
     impact:
       'Verifiers accept a revoked certificate that no CRL lists. The holders in the Revocation still get no new certificate.',
     remediation: [
-      'The condition Listed has the cause. The reason AuthorityUnknown means that the signer does not have the key of the CA that issued the certificate:',
+      'The condition Listed has the cause. The reason CrlNotSigned means that authority cannot sign the CRL: do what crls-signed describes. The reason AuthorityUnknown means that the signer does not have the key of the CA that issued the certificate:',
       '$ kubectl describe revocation NAME',
       'If the Revocation names the wrong CA, create another one with the right fingerprint. Otherwise restore the key, as crls-signed describes. If you have no copy of the key, and the certificate was stolen, distrust its CA:',
       '$ countersign authority taint NAME FINGERPRINT --restart',

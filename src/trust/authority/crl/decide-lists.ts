@@ -41,6 +41,8 @@ export interface ListPlan {
 
 export interface CrlPlan {
   readonly lists: readonly ListPlan[];
+  /** Fingerprints of the CAs whose key the Secret has, whether they can sign or not. */
+  readonly held: ReadonlySet<string>;
   /** Fingerprints of CAs in the ConfigMap that no leaf needs any more. */
   readonly gone: readonly string[];
   /** Reasons why CRLs cannot be signed. */
@@ -70,6 +72,7 @@ export function decideLists(snapshot: CrlSnapshot): CrlPlan {
   });
   return {
     lists,
+    held,
     gone: listed.filter((each) => !needed.has(each)),
     faults: [
       ...opened.flatMap(({ fingerprint, authority }) =>

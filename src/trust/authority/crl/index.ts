@@ -12,7 +12,7 @@ import { isFresh } from '../apply/freshness.ts';
 import type { ObservedSecret } from '../decide/inspect.ts';
 import { decideLists, type CrlPlan, type CrlSnapshot } from './decide-lists.ts';
 import { createCrlObjects, type CrlObjects } from './objects.ts';
-import { revocationStatus, type PublishedList } from './revocation-status.ts';
+import { revocationStatus, type PublishedList, type PublishedLists } from './revocation-status.ts';
 import { signDue, writeLists, writeRevocationStatus, type SignedList } from './write.ts';
 import * as messages from '../messages.ts';
 import { AUTHORITY_SERIES } from '../metrics.ts';
@@ -137,7 +137,7 @@ async function reconcile(state: CrlsState, signer: ClusterSigner): Promise<Recon
   note(state, signer, faults.length === 0 ? undefined : faults.join('; '));
   const lists = publishedOf(plan, signed.lists);
   measure(component, signer, lists);
-  await noteRevocations(state, snapshot, lists);
+  await noteRevocations(state, snapshot, { lists, held: plan.held });
   const times = plan.lists.map(({ next }) => next.lookAt);
   const again = faults.length === 0 ? times : [...times, now + FAULT_RETRY_MS];
   return again.length === 0 ? undefined : requeueAt(component, Math.min(...again));
@@ -230,10 +230,10 @@ function unmeasure({ metrics }: Component, signer: string): void {
 async function noteRevocations(
   { init, objects }: CrlsState,
   { revocations, now }: CrlSnapshot,
-  lists: readonly PublishedList[],
+  published: PublishedLists,
 ): Promise<void> {
   for (const revocation of revocations) {
-    const status = revocationStatus(revocation, lists, now);
+    const status = revocationStatus(revocation, published, now);
     if (status === undefined) continue;
     const { client } = init.component;
     objects.observeRevocation(await writeRevocationStatus(client, revocation, status));
