@@ -7,7 +7,7 @@ const URI_CONSTRAINTS =
   'URI constraints: rustls (rustls-webpki 0.103.12 and later) refuses every chain that has one, so Linkerd and ztunnel may; GnuTLS ignores them, so it accepts foreign names';
 
 const DNS_CONSTRAINTS =
-  'DNS constraints: GnuTLS refuses leaves that have a common name and no DNS name';
+  'DNS constraints: of leaves without a DNS name, GnuTLS refuses those with a common name, and OpenSSL and Node those whose common name looks like another host name, such as web.team-a.svc, jane.doe or 10.0.0.1';
 
 /** The share of its life after which a CRL should be replaced: half, as for CRLs in a cluster. */
 const HALF = 2;
