@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect, createServer as createTcpServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -12,7 +13,7 @@ import { buildConsoleAssets } from '../../build/console-assets.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { createConsoleRoutes } from '#console/server/application.ts';
 import { HEADERS } from '#console/server/guard.ts';
-import { clientUser, type ClientConnection } from '#console/server/peer.ts';
+import { clientUsers, type ClientConnection } from '#console/server/peer.ts';
 import { ConsoleSession } from '#console/server/session.ts';
 import { el } from '#console/views/element.ts';
 
@@ -75,17 +76,16 @@ test('nothing is shown without a session', async () => {
   }
 });
 
+const usersOf = (connection: ClientConnection): readonly number[] =>
+  clientUsers(
+    connection,
+    ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFileSync(path, 'latin1')),
+  );
+
 test('another user who read the address in the list of processes opens no session', async () => {
-  const tables = ['/proc/net/tcp', '/proc/net/tcp6'];
   const found: unknown[] = [];
   isOfOtherUser = (connection) => {
-    if (process.platform !== 'linux') return true;
-    found.push(
-      clientUser(
-        connection,
-        tables.map((path) => readFileSync(path, 'latin1')),
-      ),
-    );
+    if (process.platform === 'linux') found.push(usersOf(connection));
     return true;
   };
   for (const host of ['127.0.0.1', '::ffff:127.0.0.1']) {
@@ -105,9 +105,35 @@ test('another user who read the address in the list of processes opens no sessio
   isOfOtherUser = () => false;
   if (process.platform === 'linux') {
     const own = process.getuid?.();
-    assert.deepEqual(found, [own, own]);
+    assert.deepEqual(found, [[own], [own]]);
   }
 });
+
+test(
+  'a connection from the same port to another loopback address is no client',
+  { skip: process.platform !== 'linux' },
+  async () => {
+    const found: unknown[] = [];
+    isOfOtherUser = (connection) => {
+      found.push(usersOf(connection));
+      return false;
+    };
+    const port = Number(authority.split(':')[1]);
+    const second = createTcpServer().listen(port, '127.0.0.2');
+    await once(second, 'listening');
+    const decoy = connect({ host: '127.0.0.2', port, localAddress: '127.0.0.1', localPort: 0 });
+    await once(decoy, 'connect');
+    const { localPort } = decoy;
+    const ends = { localAddress: '127.0.0.1', localPort, agent: false };
+    const sent = request(`http://${authority}/`, ends).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    await text(response);
+    isOfOtherUser = () => false;
+    decoy.destroy();
+    second.close();
+    assert.deepEqual(found, [[process.getuid?.()]]);
+  },
+);
 
 test('the address opens a session once, and redirects away from the secret', async () => {
   const { status, headers } = await get(`/open/${session.secret}`);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from 'node:fs';
-import { clientUser, type ClientConnection } from '#console/server/peer.ts';
+import { clientUsers, type ClientConnection } from '#console/server/peer.ts';
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
 /** An administrator reads everything anyway, and proxies of containers run as this user. */
@@ -8,11 +8,12 @@ const ROOT = 0;
 
 /**
  * Reports whether another user of this machine made a connection: the arguments of the browser show
- * the address to all users. Where no table lists connections, as on macOS, it reports false.
+ * the address to all users. It reports false where no table lists the connection, as on macOS, or
+ * for a browser of Windows and a console in WSL.
  */
 export function isOfOtherUser(connection: ClientConnection): boolean {
-  const user = clientUser(connection, TABLES.map(readTable));
-  return user !== undefined && user !== process.getuid?.() && user !== ROOT;
+  const allowed = [process.getuid?.(), ROOT];
+  return clientUsers(connection, TABLES.map(readTable)).some((user) => !allowed.includes(user));
 }
 
 function readTable(path: string): string {
