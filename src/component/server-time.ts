@@ -81,6 +81,19 @@ export function isSameClock(clocks: Clocks, judgedAt: number): boolean {
   return Math.abs(serverTime(clocks) - judgedAt) < CLOCK_JUMP_MS;
 }
 
+/**
+ * Reports whether a delay still runs. One that a wrong clock began far in the future has ended. The
+ * estimated time may also fall back by a second, which ends no delay that is longer.
+ *
+ * @param now - milliseconds, by {@link serverTime} like `from` and `until`
+ */
+export function isWithinDelay(
+  now: number,
+  { from, until }: { readonly from: number; readonly until: number },
+): boolean {
+  return Math.abs(now - from) < until - from;
+}
+
 /** The longest timer, which bounds the effect of a wrong clock. */
 const MAX_REQUEUE_MS = 3_600_000;
 

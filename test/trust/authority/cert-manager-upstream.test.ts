@@ -297,6 +297,21 @@ test('replaces a request that failed in the far future, by its issuer, all the s
   assert.notEqual(stage.newest().metadata.name, name);
 });
 
+test('a request that was read by a clock ahead is read again by the right one', async () => {
+  const stage = new Stage();
+  await stage.settle();
+  stage.now += DAY;
+  await stage.settle();
+  const calls = stage.calls.length;
+  // The estimate of the API server's time falls back by less than a second.
+  stage.now -= 900;
+  await stage.settle();
+  assert.equal(stage.calls.length, calls);
+  stage.now = NOW + MINUTE;
+  stage.issue();
+  assert.deepEqual(await stage.settle(), ['install']);
+});
+
 test('creates a request again that a user deleted', async () => {
   const stage = new Stage();
   await stage.settle();

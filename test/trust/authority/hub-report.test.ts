@@ -113,6 +113,12 @@ test('a member without changes calls its hub once an hour', async () => {
   assert.equal(remote.requests.length, 2);
 });
 
+test('a report by a clock that was ahead does not delay the next one', async () => {
+  const { lookAt, remote } = stage();
+  await lookAt(3 * REPORT_INTERVAL_MS, MINUTE, 2 * MINUTE);
+  assert.equal(remote.requests.length, 3);
+});
+
 test('a change is reported at the next look', async () => {
   const at = stage();
   const init = at.lookAt(MINUTE);

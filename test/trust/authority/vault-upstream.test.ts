@@ -2,6 +2,7 @@
 /** A managed CA that Vault signs, on an API in memory and a Vault that answers as the test says. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { formatTime } from '#api/object/time.ts';
 import { fingerprint, readCertificates } from '#pki/x509/certificate.ts';
 import { decodeRequest } from '#pki/x509/pkcs10.ts';
 import { decodePem } from '#pki/der/pem.ts';
@@ -168,6 +169,22 @@ test('a Vault that is sealed is called again later, with the same key', async ()
   assert.deepEqual(await stage.settle(), ['install']);
 });
 
+test('a Vault that was called by a clock ahead is called again by the right one', async () => {
+  const stage = new Stage();
+  stage.issuer = () => json(503, { errors: ['Vault is sealed'] });
+  await stage.settle();
+  const start = stage.now;
+  stage.now += DAY;
+  await stage.settle();
+  // The estimate of the API server's time falls back by less than a second.
+  stage.now -= 900;
+  await stage.settle();
+  assert.equal(stage.calls.length, 2);
+  stage.issuer = () => json(200, { data: { certificate: COMPANY.material.certificate } });
+  stage.now = start + MINUTE;
+  assert.deepEqual(await stage.settle(), ['install']);
+});
+
 test('waits as long as Vault requests', async () => {
   const stage = new Stage();
   stage.issuer = () => json(429, { errors: ['slow'] }, { 'retry-after': '7200' });
@@ -248,6 +265,19 @@ test('a chain of another CA is refused, and replaced by a new key later each tim
     wait *= 2;
   }
   assert.equal(stage.signatures, 4);
+});
+
+test('a refused key of a clock that was ahead is replaced at once, and again later', async () => {
+  const stage = new Stage();
+  const start = stage.now;
+  stage.sign = (body) => stage.signed(body, OTHERS);
+  stage.now += DAY;
+  assert.deepEqual(await stage.settle(), ['request']);
+  stage.now = start;
+  stage.restart();
+  assert.deepEqual(await stage.settle(), ['request']);
+  assert.equal(stage.signer.status?.upstream?.retryAt, formatTime(start + 20 * MINUTE));
+  assert.equal(stage.signatures, 2);
 });
 
 test('a certificate for another key is refused', async () => {

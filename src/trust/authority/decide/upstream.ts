@@ -142,9 +142,9 @@ function retryTime(
   if (answer === undefined || answer.kind === 'unavailable') return undefined;
   if (NOT_BY_ISSUER.includes(refusal.reason)) return undefined;
   const refusedAt = answer.kind === 'refused' ? (answer.at ?? 0) : 0;
-  // The issuer writes this time. One in the far future would end all attempts.
-  const isPossible = refusedAt <= now + FIRST_NEW_KEY_MS;
-  const since = Math.max(parseTime(requestedAt), isPossible ? refusedAt : 0);
+  // The issuer or a wrong clock wrote these times. One in the far future would end all attempts.
+  const times = [parseTime(requestedAt), refusedAt].filter((at) => at <= now + FIRST_NEW_KEY_MS);
+  const since = Math.max(0, ...times);
   const doublings = Math.min(attemptsOf(secret) - 1, 10);
   return since + Math.min(FIRST_NEW_KEY_MS * 2 ** doublings, MAX_NEW_KEY_MS);
 }

@@ -2,7 +2,7 @@
 /** The answers of upstream CAs, which are read again after a delay. */
 import { BoundedMap } from '#base/bounded-map.ts';
 import type { Clock, Random } from '#base/ports.ts';
-import { serverTime } from '#component/server-time.ts';
+import { isWithinDelay, serverTime } from '#component/server-time.ts';
 import type { Client } from '#kube/client/client.ts';
 import { backoffDelay } from '#kube/wait/backoff.ts';
 import type { UpstreamAnswer, UpstreamVerdict } from './answer.ts';
@@ -37,6 +37,8 @@ export interface KeptAnswers {
 interface KeptAnswer {
   readonly id: string;
   readonly answer: UpstreamAnswer;
+  /** Milliseconds, by the API server's clock: the time of the last read. */
+  readonly readAt: number;
   /** Number of reads since the kind of the answer changed. */
   readonly reads: number;
 }
@@ -61,24 +63,32 @@ export function createKeptAnswers(init: KeptAnswersInit): KeptAnswers {
       const { id, certificateRequest, ask } = wanted;
       const last = known.get(key);
       const before = last?.id === id ? last : undefined;
-      if (before !== undefined && serverTime(init) < before.answer.lookAt) return before.answer;
+      if (before !== undefined && isKept(before, serverTime(init))) return before.answer;
       const verdict = await ask();
       const reads = before?.answer.kind === verdict.kind ? before.reads + 1 : 0;
-      const lookAt = nextReadTime(init, verdict, reads);
+      const readAt = serverTime(init);
+      const lookAt = Math.floor(readAt + nextReadDelay(init, verdict, reads));
       const answer =
         certificateRequest === undefined
           ? { ...verdict, lookAt }
           : { ...verdict, certificateRequest, lookAt };
-      known.set(key, { id, answer, reads });
+      known.set(key, { id, answer, readAt, reads });
       return answer;
     },
   };
 }
 
-function nextReadTime(init: KeptAnswersInit, { kind }: UpstreamVerdict, reads: number): number {
+function isKept({ readAt, answer }: KeptAnswer, now: number): boolean {
+  return isWithinDelay(now, { from: readAt, until: answer.lookAt });
+}
+
+function nextReadDelay(
+  { random }: KeptAnswersInit,
+  { kind }: UpstreamVerdict,
+  reads: number,
+): number {
   const maxMs = kind === 'unavailable' ? MAX_UNAVAILABLE_MS : MAX_READ_MS;
   // A final request is read again, too: a user who deletes it wants it created again.
   const firstMs = kind === 'chain' || kind === 'refused' ? maxMs : FIRST_READ_MS;
-  const { random } = init;
-  return Math.floor(serverTime(init) + backoffDelay(reads, { firstMs, maxMs, random }));
+  return backoffDelay(reads, { firstMs, maxMs, random });
 }

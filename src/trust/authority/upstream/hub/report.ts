@@ -13,7 +13,7 @@ import { keyOf } from '#api/object/object.ts';
 import { formatTime } from '#api/object/time.ts';
 import { findCondition } from '#api/request/conditions.ts';
 import type { Delay, Log } from '#base/ports.ts';
-import { serverTime } from '#component/server-time.ts';
+import { isWithinDelay, serverTime } from '#component/server-time.ts';
 import { resource } from '#kube/resource/resource.ts';
 import { backoffDelay } from '#kube/wait/backoff.ts';
 import type { HubCredential } from './credential.ts';
@@ -52,6 +52,8 @@ interface Attempt {
   /** The report as text. A different report is due at once. */
   readonly text: string;
   readonly failures: number;
+  /** Milliseconds, by the API server's clock. */
+  readonly sentAt: number;
   /** The time in milliseconds at which the same report is due again. */
   readonly dueAt: number;
 }
@@ -81,15 +83,23 @@ async function reportIfDue(
   const now = serverTime(init);
   const failures = last?.failures ?? 0;
   // After a failure, a change does not make the next report earlier.
-  if (last !== undefined && now < last.dueAt && (last.text === text || failures > 0)) return last;
+  if (last !== undefined && isWaiting(last, now) && (last.text === text || failures > 0)) {
+    return last;
+  }
   const problem = await send(init, signer, report);
-  if (problem === undefined) return { text, failures: 0, dueAt: now + REPORT_INTERVAL_MS };
+  if (problem === undefined)
+    return { text, failures: 0, sentAt: now, dueAt: now + REPORT_INTERVAL_MS };
   if (failures === 0) {
     init.log.warn({ signer: signer.metadata.name, error: problem }, messages.NOT_REPORTED);
   }
   const { random } = init;
   const backoff = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random };
-  return { text, failures: failures + 1, dueAt: now + backoffDelay(failures, backoff) };
+  const dueAt = now + backoffDelay(failures, backoff);
+  return { text, failures: failures + 1, sentAt: now, dueAt };
+}
+
+function isWaiting({ sentAt, dueAt }: Attempt, now: number): boolean {
+  return isWithinDelay(now, { from: sentAt, until: dueAt });
 }
 
 /** Returns the report of a signer, without its time. */

@@ -12,7 +12,7 @@ import { messageOf } from '#base/errors.ts';
 import type { Clock, Log, Random } from '#base/ports.ts';
 import { refusal, refusalReason, upstreamUnavailable } from '#ca/upstream/refusals.ts';
 import { wantedCaOf, type WantedCa } from '#ca/upstream/wanted-ca.ts';
-import { serverTime } from '#component/server-time.ts';
+import { isWithinDelay, serverTime } from '#component/server-time.ts';
 import type { VaultAccess } from '#component/vault/access.ts';
 import { tokenUnread } from '#component/vault/messages.ts';
 import type { Client } from '#kube/client/client.ts';
@@ -51,6 +51,8 @@ interface VaultAnswer {
   /** Another one may correct a refusal. */
   readonly generation: number | undefined;
   readonly answer: UpstreamAnswer;
+  /** Milliseconds, by the API server's clock. */
+  readonly answeredAt: number;
   /** Number of calls in a row that brought no chain. */
   readonly failures: number;
 }
@@ -132,11 +134,12 @@ function finalAnswer(
 
 /** Reports whether the next call must wait. A change of the spec may be a correction. */
 function isDelayed(
-  { generation, answer }: VaultAnswer,
+  { generation, answer, answeredAt }: VaultAnswer,
   { signer }: WantedSignature,
   now: number,
 ): boolean {
-  return generation === signer.metadata.generation && now < answer.lookAt;
+  const delay = { from: answeredAt, until: answer.lookAt };
+  return generation === signer.metadata.generation && isWithinDelay(now, delay);
 }
 
 /** Calls Vault, keeps its answer, and wakes the signer. */
@@ -156,8 +159,10 @@ async function run(
   const result = await call(init, wanted);
   init.count(result.outcome);
   const { generation } = wanted.signer.metadata;
-  const answer = answered(init, result, failures);
-  known.set(key, { id: wanted.id, generation, answer, failures: failures + 1 });
+  const answeredAt = serverTime(init);
+  const lookAt = Math.floor(answeredAt + nextCallDelay(init, result, failures));
+  const answer = { ...result.verdict, lookAt };
+  known.set(key, { id: wanted.id, generation, answer, answeredAt, failures: failures + 1 });
   running.delete(key);
   init.wake(key);
 }
@@ -199,15 +204,14 @@ function refusedBefore({ signer, pending }: WantedSignature): UpstreamAnswer | u
   return { kind: 'refused', refusal: refusal(reason, messages.VAULT_REFUSED_BEFORE), lookAt };
 }
 
-function answered(
-  init: VaultsInit,
-  { outcome, verdict, retryAfterMs = 0 }: VaultResult,
+function nextCallDelay(
+  { random }: VaultsInit,
+  { outcome, retryAfterMs = 0 }: VaultResult,
   failures: number,
-): UpstreamAnswer {
-  const { random } = init;
+): number {
   const firstMs = FIRST_DELAY_MS[outcome];
   const delay = backoffDelay(failures, { firstMs, maxMs: MAX_DELAY_MS, random });
-  return { ...verdict, lookAt: Math.floor(serverTime(init) + Math.max(delay, retryAfterMs)) };
+  return Math.max(delay, retryAfterMs);
 }
 
 /** Calls Vault. Never throws. */
