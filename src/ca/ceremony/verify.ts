@@ -12,6 +12,7 @@ import { isSignedBy } from '#pki/x509/issuers.ts';
 import { readCeremony, type CeremonyFile } from './ceremony-file.ts';
 import { certificateDifferences, listDifferences } from './differences.ts';
 import {
+  intermediateSlots,
   planCross,
   planIntermediates,
   planRoot,
@@ -108,6 +109,10 @@ function ceremonyFindings(evidence: Evidence, ca: Certificate): readonly Ceremon
   return [
     sameTexts('present', file.present, transcript.present),
     sameTexts('inputs', expectedInputs(file, transcript.verb, name), listed(transcript.inputs)),
+    ...attempted('outputs', () => [
+      sameTexts('outputs', expectedOutputs(file, transcript), listed(transcript.outputs)),
+    ]),
+    signedFinding(transcript),
     ...attempted('warnings', () => [
       sameTexts(
         'warnings',
@@ -151,6 +156,30 @@ function expectedInputs(
   ];
 }
 
+/** Returns the files that a verb writes, by the file of the ceremony, in the order of writing. */
+function expectedOutputs(file: CeremonyFile, { verb, outputs }: Transcript): readonly string[] {
+  const { ca, cross, crl } = file;
+  if (verb === 'root') return [`key ${ca.key.file}`, `certificate ${ca.certificate}`];
+  if (verb === 'cross') return [`certificate ${cross?.certificate ?? ''}`];
+  if (verb === 'crl') return [`CRL ${crl?.file ?? ''}`];
+  // A transcript may claim any count. The number of its certificates is limited by its size.
+  const slots = intermediateSlots(file, pathsOf(outputs, 'certificate').length);
+  return [
+    ...slots.flatMap(({ keyFile }) => (keyFile === undefined ? [] : [`key ${keyFile}`])),
+    ...slots.map(({ certificate }) => `certificate ${certificate}`),
+  ];
+}
+
+/** Compares how often the key signed with the outputs that need a signature. */
+function signedFinding({ outputs, signed, count }: Transcript): CeremonyFinding {
+  const needed = outputs.filter((each) => !isKey(each)).length;
+  if (needed === count && signed.length === count) return ok('signatures', String(count));
+  return differs(
+    'signatures',
+    `the outputs need ${needed}, ${signed.length} are listed, and the count is ${count}`,
+  );
+}
+
 function certificateFindings(
   evidence: Evidence,
   file: CeremonyFile,
@@ -158,22 +187,16 @@ function certificateFindings(
 ): readonly CeremonyFinding[] {
   const { transcript } = evidence;
   const paths = pathsOf(transcript.outputs, 'certificate');
-  if (paths.length !== transcript.count) {
-    return [
-      differs('certificates', `${paths.length} are listed, and ${transcript.count} were made`),
-    ];
-  }
   const plans = attempt(() => replan(evidence, file, ca, paths));
   return paths.flatMap((path, index) =>
     attempted(`certificate ${path}`, () => {
       const certificate = decodeCertificate(decodePem(textOf(evidence, path), 'CERTIFICATE'));
       if (plans instanceof SignerError) throw plans;
       const plan = plans[index];
-      if (plan === undefined) throw new Error(`the ceremony has no plan for ${path}`);
+      if (plan === undefined) {
+        return [differs(`certificate ${path}`, 'the ceremony’s file does not plan it')];
+      }
       const faults = [
-        ...(plan.certificate === path
-          ? []
-          : [`the file says that its path is ${plan.certificate}`]),
         ...certificateDifferences(certificate, plan.tbs),
         ...(isSignedBy(certificate, ca) ? [] : ['the key of the CA did not sign it']),
         ...digestFault(transcript, index, certificate.tbs),
@@ -238,7 +261,6 @@ function listFindings(
     certificateOf: (each) => decodeCertificate(decodePem(textOf(evidence, each), 'CERTIFICATE')),
   });
   const faults = [
-    ...(plan.file === path ? [] : [`the file says that its path is ${plan.file}`]),
     ...listDifferences(list, plan.tbs),
     ...(isListOf(list, ca) ? [] : ['the key of the CA did not sign it']),
     ...digestFault(transcript, 0, list.tbs),

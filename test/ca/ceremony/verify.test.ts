@@ -44,10 +44,16 @@ interface Wanted {
   readonly verb: SigningVerb;
   readonly planned?: Json;
   readonly recorded?: Json;
+  /** Outputs and signatures beside the planned ones, and the count. */
+  readonly more?: {
+    readonly outputs?: readonly [OutputRole, string, Uint8Array][];
+    readonly signed?: readonly Uint8Array[];
+    readonly count?: number;
+  };
 }
 
 /** Holds a ceremony in memory. A dishonest one plans by another file than it records. */
-async function hold({ verb, planned = PLAN, recorded = PLAN }: Wanted): Promise<Held> {
+async function hold({ verb, planned = PLAN, recorded = PLAN, more = {} }: Wanted): Promise<Held> {
   const file = readCeremony(planned, 'planned');
   const source = Buffer.from(JSON.stringify(recorded));
   const inputs: [InputRole, string, Uint8Array][] = [['ceremony', 'c.yaml', source]];
@@ -76,11 +82,13 @@ async function hold({ verb, planned = PLAN, recorded = PLAN }: Wanted): Promise<
     }
     inputs.push(['ca key', 'root.key', Buffer.from('key')]);
   }
+  outputs.push(...(more.outputs ?? []));
+  signed.push(...(more.signed ?? []));
   const entry = <Role extends string>([role, path, contents]: [Role, string, Uint8Array]) =>
     entryOf({ role, path, contents });
   const bytes = encodeTranscript({
     verb,
-    count: 1,
+    count: more.count ?? 1,
     allowUriConstraints: false,
     version: '0.1.0',
     signedAt: '2027-01-01T12:00:00Z',
@@ -182,6 +190,11 @@ test('the fingerprint that the auditor has decides', () => {
   assert.match(first?.join(': ') ?? '', /^ca: fingerprint is sha256:.* is expected$/);
 });
 
+const secondRoot: NonNullable<Wanted['more']> = {
+  outputs: [['certificate', 'b.crt', rootFile]],
+  signed: [parent.tbs],
+};
+
 // The key of the CA signed these: only what the file plans shows that they are others.
 const dishonest: Readonly<Record<string, readonly [Wanted, RegExp]>> = {
   'a longer life': [
@@ -218,7 +231,7 @@ const dishonest: Readonly<Record<string, readonly [Wanted, RegExp]>> = {
       verb: 'intermediate',
       recorded: ceremonyOf({ intermediate: changed(INTERMEDIATE, { certificate: 'b.crt' }) }),
     },
-    /the file says that its path is b\.crt/,
+    /outputs: the file has .*certificate b\.crt.* the transcript has .*certificate intermediate/,
   ],
   'a request that the transcript hides': [
     {
@@ -244,6 +257,30 @@ const dishonest: Readonly<Record<string, readonly [Wanted, RegExp]>> = {
       }),
     },
     /revoked is empty, and the file plans a 2027-01-01T00:00:00Z keyCompromise$/,
+  ],
+  'a CRL that the file does not plan': [
+    { verb: 'root', more: { outputs: [['CRL', 'other.crl', rootFile]] } },
+    /outputs: the file has .* and the transcript has .*CRL other\.crl/,
+  ],
+  'a key that the file does not plan': [
+    { verb: 'crl', more: { outputs: [['key', 'other.key', rootFile]] } },
+    /outputs: the file has .* and the transcript has .*key other\.key/,
+  ],
+  'a certificate that the file does not plan': [
+    { verb: 'root', more: { ...secondRoot, count: 2 } },
+    /certificate b\.crt: the ceremony’s file does not plan it/,
+  ],
+  'a certificate that is not counted': [
+    { verb: 'root', more: secondRoot },
+    /signatures: the outputs need 2, 2 are listed, and the count is 1/,
+  ],
+  'a signature without an output': [
+    { verb: 'root', more: { signed: [Buffer.of(1)] } },
+    /signatures: the outputs need 1, 2 are listed, and the count is 1/,
+  ],
+  'more CRLs counted than listed': [
+    { verb: 'crl', more: { count: 2 } },
+    /signatures: the outputs need 1, 1 are listed, and the count is 2/,
   ],
   'a person who was not there': [
     { verb: 'root', recorded: ceremonyOf({ root: ROOT, present: [{ name: 'E', role: 'e' }] }) },
