@@ -131,7 +131,7 @@ class ApiClient implements Client {
   async #observed<R extends ApiResponse>(request: RequestInit, send: () => Promise<R>): Promise<R> {
     const [begun, since] = [this.#init.clock(), this.#init.monotonic()];
     try {
-      const response = await send();
+      const response = await untilAborted(send, request.signal);
       if (request.isAggregated !== true) this.#observeDate(response, since);
       this.#report(request, begun, response);
       return response;
@@ -192,6 +192,23 @@ interface OpenedStream extends ApiResponse {
 }
 
 const NO_BODY = Buffer.alloc(0);
+
+/**
+ * Rejects with the signal's reason as soon as it is aborted. undici heeds a signal only from the
+ * moment at which a connection is open, and then ends what is left of the request.
+ */
+async function untilAborted<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (signal === undefined) return work();
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work(), aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { CallResult } from '#kube/client/client.ts';
 import type { KubeError } from '#kube/client/kube-error.ts';
@@ -210,6 +212,38 @@ test('an aborted request fails at once, in flight or still queued', async () => 
   await until('the server sees it', 2_000, call.isGone);
   const late = client.request({ method: 'GET', path: '/', signal: abort.signal });
   assert.match((await failure(late)).message, /we are going/);
+});
+
+test('an abort ends a request and a stream whose connection is still opening', async (context) => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+  });
+  silent.listen(0, '127.0.0.1');
+  context.after(() => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const server = `https://127.0.0.1:${port}`;
+  const client = wire.connect({ connection: wire.connection({ server }) });
+  const abort = new AbortController();
+  const get = { method: 'GET', path: '/', signal: abort.signal } as const;
+  const opening = [failure(client.request(get)), failure(client.stream(get))];
+  while (sockets.length < opening.length) await once(silent, 'connection');
+  abort.abort(new Error('the term is over'));
+  for (const error of await Promise.all(opening)) assert.match(error.message, /the term is over/);
+});
+
+test('an abort ends a request that waits for its credentials', async () => {
+  const abort = new AbortController();
+  const client = wire.connect({
+    connection: wire.connection({ credentials: () => new Promise(() => undefined) }),
+  });
+  const waiting = failure(client.request({ method: 'GET', path: '/', signal: abort.signal }));
+  abort.abort(new Error('the term is over'));
+  assert.match((await waiting).message, /the term is over/);
 });
 
 test('requests share connections, and watches do not occupy them', async () => {
