@@ -182,7 +182,7 @@ class ApiClient implements Client {
     if (isSuccess(statusCode)) {
       return { status: statusCode, headers, body: NO_BODY, chunks: body };
     }
-    return { status: statusCode, headers, body: Buffer.from(await body.arrayBuffer()) };
+    return { status: statusCode, headers, body: await startOf(body) };
   }
 }
 
@@ -192,6 +192,21 @@ interface OpenedStream extends ApiResponse {
 }
 
 const NO_BODY = Buffer.alloc(0);
+
+/** Exceeds every Status that refuses a watch. A broken proxy may send an endless page. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** Reads a body to its end or {@link MAX_ERROR_BYTES}. Closes the connection of a longer one. */
+async function startOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_ERROR_BYTES) break;
+  }
+  return Buffer.concat(chunks, size);
+}
 
 /**
  * Rejects with the signal's reason as soon as it is aborted. undici heeds a signal only from the

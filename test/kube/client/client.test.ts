@@ -287,6 +287,14 @@ test('a refused stream throws a KubeError like any request', async () => {
   assert.deepEqual([error.status, error.code, error.retryAfter], [410, 'KUBE_GONE', 2_000]);
 });
 
+test('the error page of a refused stream is not read to its end if it is long', async () => {
+  const refused = failure(wire.connect().stream({ method: 'GET', path: '/w' }));
+  const call = await wire.server.next();
+  call.answer(502, `<html>${'x'.repeat(32 * 1024 * 1024)}`);
+  assert.equal((await refused).message, `GET /w: 502: <html>${'x'.repeat(294)}`);
+  await until('the connection is closed', 2_000, call.isGone);
+});
+
 test('every response and failure is reported, except a request the caller aborts', async () => {
   const answers: CallResult[] = [];
   const client = wire.connect({ onResponse: (each) => answers.push(each) });
