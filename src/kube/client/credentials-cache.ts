@@ -23,7 +23,7 @@ export function cacheCredentials(
   read: (reload: boolean) => Promise<Credentials>,
   { clock, onUnreadable }: { readonly clock: Clock; readonly onUnreadable?: () => void },
 ): Pick<Connection, 'credentials' | 'invalidate'> {
-  let cached: { readonly value: Credentials; readonly until: number } | undefined;
+  let cached: { readonly value: Credentials; readonly at: number; readonly ms: number } | undefined;
   let reading: Promise<Credentials> | undefined;
   let rejected = false;
 
@@ -31,12 +31,12 @@ export function cacheCredentials(
     try {
       const value = await read(rejected);
       rejected = false;
-      cached = { value, until: clock() + CREDENTIALS_CACHE_MS };
+      cached = { value, at: clock(), ms: CREDENTIALS_CACHE_MS };
       return value;
     } catch (error) {
       if (cached === undefined) throw error;
       onUnreadable?.();
-      cached = { value: cached.value, until: clock() + RETRY_CREDENTIALS_MS };
+      cached = { value: cached.value, at: clock(), ms: RETRY_CREDENTIALS_MS };
       return cached.value;
     } finally {
       reading = undefined;
@@ -45,7 +45,10 @@ export function cacheCredentials(
 
   return {
     credentials: () => {
-      if (cached !== undefined && clock() < cached.until) return Promise.resolve(cached.value);
+      // A clock that was set back must not prolong this.
+      if (cached !== undefined && Math.abs(clock() - cached.at) < cached.ms) {
+        return Promise.resolve(cached.value);
+      }
       reading ??= renew();
       return reading;
     },

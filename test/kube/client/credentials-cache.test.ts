@@ -43,6 +43,17 @@ test('credentials are read once a minute, and callers share the object between r
   assert.deepEqual(asked, [false, false]);
 });
 
+test('a clock that is set back an hour does not delay the next read by that hour', async () => {
+  let now = 3_600_000;
+  const tokens = ['old', 'new'];
+  const read = (): Promise<Credentials> =>
+    Promise.resolve({ tls: {}, authorization: String(tokens.shift()) });
+  const cache = cacheCredentials(read, { clock: () => now });
+  assert.equal(await tokenOf(cache.credentials()), 'old');
+  now = 0;
+  assert.equal(await tokenOf(cache.credentials()), 'new');
+});
+
 test('concurrent callers share one read', async () => {
   const { cache, asked } = cached();
   await Promise.all(Array.from({ length: 20 }, () => cache.credentials()));
