@@ -95,7 +95,9 @@ export class FairMap<V> {
   /** Removes the expired entries. @returns their values */
   #sweep(now: number): V[] {
     const endOf = this.#endOf;
-    if (endOf === undefined || now - this.#sweptAt < SWEEP_INTERVAL_MS) return [];
+    // A clock that was set back must not prolong this.
+    const isSoon = Math.abs(now - this.#sweptAt) < SWEEP_INTERVAL_MS;
+    if (endOf === undefined || isSoon) return [];
     this.#sweptAt = now;
     const expired = [...this.#entries.values()].filter(({ value }) => endOf(value) <= now);
     return expired.map((entry) => this.#remove(entry));

@@ -40,6 +40,15 @@ test('expired entries go before valid ones, at most once a minute', () => {
   );
 });
 
+test('after the clock is set back, expired entries still go before valid ones', () => {
+  const map = new FairMap<number>(2, (end) => end);
+  const hour = 3_600_000;
+  for (const key of ['a', 'b', 'c']) map.set(key, 2 * hour, { tenant: 'large', now: hour });
+  map.delete('c');
+  map.set('small', 50, { tenant: 'small', now: 0 });
+  assert.deepEqual(map.set('d', 2 * hour, { tenant: 'large', now: 60 }), [50]);
+});
+
 test('a key that is set again counts once, also for another tenant', () => {
   const map = new FairMap<number>(10);
   map.set('a', 1, { tenant: 'a', weight: 6 });
