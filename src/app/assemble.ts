@@ -51,7 +51,7 @@ export class Loops {
 
   /** @param name - label of the queue's metrics */
   create(name: string): LoopParts {
-    const concurrency = createConcurrencyLimiter({ clock, random, startTimer });
+    const concurrency = createConcurrencyLimiter({ clock: monotonic, random, startTimer });
     this.#limiters.push(concurrency);
     const queue = createQueue(clock, queueMetrics(this.#metrics, name), random);
     return {

@@ -62,7 +62,7 @@ export interface CallResult {
   readonly method: RequestInit['method'];
   /** The HTTP status, or 0 without a complete response. */
   readonly status: number;
-  /** The time of sending in milliseconds of the local clock. */
+  /** The time of sending in milliseconds of the monotonic clock. */
   readonly begun: number;
   /** Retry-After in milliseconds, where the server sent one. */
   readonly retryAfter: number | undefined;
@@ -129,10 +129,10 @@ class ApiClient implements Client {
 
   /** Runs `send`, reports its result, and observes the Date header of the response. */
   async #observed<R extends ApiResponse>(request: RequestInit, send: () => Promise<R>): Promise<R> {
-    const [begun, since] = [this.#init.clock(), this.#init.monotonic()];
+    const begun = this.#init.monotonic();
     try {
       const response = await untilAborted(send, request.signal);
-      if (request.isAggregated !== true) this.#observeDate(response, since);
+      if (request.isAggregated !== true) this.#observeDate(response, begun);
       this.#report(request, begun, response);
       return response;
     } catch (cause) {
@@ -141,11 +141,11 @@ class ApiClient implements Client {
     }
   }
 
-  #observeDate({ status, headers: { date } }: ApiResponse, since: number): void {
+  #observeDate({ status, headers: { date } }: ApiResponse, begun: number): void {
     // A proxy in front of the API server sends error pages with the proxy's own clock.
     if (status >= 500) return;
     const time = typeof date === 'string' ? Date.parse(date) : NaN;
-    if (!Number.isNaN(time)) this.#offset.observe(time, since, this.#init.monotonic());
+    if (!Number.isNaN(time)) this.#offset.observe(time, begun, this.#init.monotonic());
   }
 
   #report({ method }: RequestInit, begun: number, response: ApiResponse | undefined): void {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Clock, Random } from '#base/ports.ts';
+import type { Monotonic, Random } from '#base/ports.ts';
 import { backoffDelay } from '../wait/backoff.ts';
 import type { StartTimer } from './delaying-queue.ts';
 
 /** The result of one write to the API server. */
 export interface Sample {
-  /** The time of sending, in milliseconds of the local clock. */
+  /** The time of sending, in milliseconds of the limiter's clock. */
   readonly begun: number;
   /** The HTTP status, or 0 without a response. */
   readonly status: number;
@@ -53,8 +53,7 @@ export interface ConcurrencyLimiter {
 }
 
 export interface ConcurrencyLimiterInit {
-  /** The local clock, in milliseconds. */
-  readonly clock: Clock;
+  readonly clock: Monotonic;
   readonly random: Random;
   readonly startTimer: StartTimer;
 }
@@ -124,8 +123,7 @@ class AimdLimiter implements ConcurrencyLimiter {
 
   readonly currentLimit = (): number => {
     const tested = Math.max(this.#reachedAt, this.#cutAt, this.#pausedUntil);
-    // A clock that was set back must not prolong this.
-    const isUntested = Math.abs(this.#init.clock() - tested) >= UNTESTED_MS;
+    const isUntested = this.#init.clock() - tested >= UNTESTED_MS;
     if (isUntested) this.#limit = Math.max(this.#limit, INITIAL_IN_FLIGHT);
     return this.#limit;
   };
@@ -201,7 +199,7 @@ class AimdLimiter implements ConcurrencyLimiter {
 
   #onResponse(begun: number): void {
     this.#failures = 0;
-    const latency = Math.max(0, this.#init.clock() - begun);
+    const latency = this.#init.clock() - begun;
     const isSlow = latency > Math.max(QUICK_MS, SLOW_FACTOR * this.#lowest.observe(latency));
     if (isSlow) this.#cut(begun, SLOW_SHRINK, SLOW_FLOOR);
     // Only a limit that was reached was tested.
@@ -219,12 +217,12 @@ const WINDOW_MS = 5 * 60_000;
 
 /** The lowest latency of the present and the previous window: a write on an idle API server. */
 class LowestLatency {
-  readonly #clock: Clock;
+  readonly #clock: Monotonic;
   #previous = Infinity;
   #present = Infinity;
   #since: number;
 
-  constructor(clock: Clock) {
+  constructor(clock: Monotonic) {
     this.#clock = clock;
     this.#since = clock();
   }
@@ -232,7 +230,7 @@ class LowestLatency {
   /** Records a latency in milliseconds. Returns the lowest, including this one. */
   observe(latency: number): number {
     const now = this.#clock();
-    if (Math.abs(now - this.#since) >= WINDOW_MS) {
+    if (now - this.#since >= WINDOW_MS) {
       this.#previous = this.#present;
       this.#present = Infinity;
       this.#since = now;

@@ -226,6 +226,7 @@ test('so has one with nothing to do, but not while 429s go on', async () => {
   await time.advance(9_000);
   assert.equal(limiter.currentLimit(), MIN_IN_FLIGHT);
   limiter.observe({ begun: time.clock(), status: 429, retryAfter: 60_000 });
+  assert.equal(limiter.currentLimit(), MIN_IN_FLIGHT, 'at the start of a long pause');
   await time.advance(69_999);
   assert.equal(
     limiter.currentLimit(),
