@@ -23,7 +23,10 @@ import { faultText } from './views/fault.ts';
 
 /** Samples of each kind: more do not fit beside the text. */
 const SAMPLES_A_KIND = 12;
-/** Objects of one request to the API server, of which the newest are samples. */
+/**
+ * Objects of one request to the API server, of which the newest are samples. The page reads them
+ * again while a person types, so it does not read all pages of a large cluster.
+ */
 const LISTED = 100;
 /** Longest wait for the budget while a person types. */
 const TYPED_WAIT_MS = 2_000;
@@ -31,7 +34,7 @@ const TYPED_WAIT_MS = 2_000;
 const CSRS = resource(CSR_RESOURCE);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 
-/** Sample requests of one signer, and the kinds that are missing. */
+/** Sample requests of one signer, and the kinds that are missing or cut. */
 interface Samples {
   readonly samples: readonly SampleRequest[];
   readonly notes: readonly string[];
@@ -135,11 +138,11 @@ async function readSamples(client: Client, signer: ClusterSigner): Promise<Sampl
     visible(CSRS.plural, () => newest<CertificateSigningRequest>(client, CSRS, fieldSelector)),
     visible('podcertificaterequests', async () => {
       const pods = await certificatesResourceIfServed(client, 'podcertificaterequests');
-      return pods === undefined ? [] : newest<PodCertificateRequest>(client, pods, fieldSelector);
+      return pods === undefined ? NONE : newest<PodCertificateRequest>(client, pods, fieldSelector);
     }),
     visible(CERTIFICATE_REQUESTS.plural, () =>
       spec.certificateRequests === undefined
-        ? Promise.resolve([])
+        ? Promise.resolve(NONE)
         : newest<CertificateRequest>(client, CERTIFICATE_REQUESTS, undefined),
     ),
   ]);
@@ -167,19 +170,26 @@ async function readSamples(client: Client, signer: ClusterSigner): Promise<Sampl
   };
 }
 
-/** Objects of a kind, or why they cannot be read. */
+/** Objects of a kind, and why they are not all. */
 interface Visible<T> {
   readonly found: readonly T[];
   readonly note?: string;
 }
 
-async function visible<T>(plural: string, read: () => Promise<readonly T[]>): Promise<Visible<T>> {
+const NONE = { found: [] } as const;
+
+async function visible<T>(plural: string, read: () => Promise<Visible<T>>): Promise<Visible<T>> {
   try {
-    return { found: await read() };
+    return await read();
   } catch (error) {
     if (!(error instanceof KubeError) || ![403, 404].includes(error.status)) throw error;
     return { found: [], note: `${plural}: ${error.message}` };
   }
+}
+
+interface FirstPage<T> {
+  readonly metadata: { readonly continue?: string };
+  readonly items: readonly T[];
 }
 
 /** Returns objects of a kind, the newest first. They have no `kind`. */
@@ -187,13 +197,17 @@ async function newest<T extends KubeObject>(
   client: Client,
   of: Resource,
   fieldSelector: string | undefined,
-): Promise<readonly T[]> {
-  const list = await client.request<{ readonly items: readonly T[] }>({
+): Promise<Visible<T>> {
+  const { metadata, items } = await client.request<FirstPage<T>>({
     method: 'GET',
     path: of.collection(),
     query: { limit: LISTED, fieldSelector },
   });
-  return list.items.toSorted(newestFirst);
+  const found = items.toSorted(newestFirst);
+  const { continue: next = '' } = metadata;
+  if (next === '') return { found };
+  const note = `${of.plural}: the page reads the first ${LISTED} by namespace and name, so newer ones may be missing`;
+  return { found, note };
 }
 
 function newestFirst({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number {

@@ -44,7 +44,7 @@ async function stand(budget: string) {
   const client = recordedClient();
   const items = [await csr('own', 'alice'), await csr(HOSTILE, 'bob')];
   client.answer(({ path }) => {
-    if (path.endsWith('/certificatesigningrequests')) return { items };
+    if (path.endsWith('/certificatesigningrequests')) return { items, metadata: {} };
     if (path.endsWith('/records')) throw new KubeError({ status: 403, what: 'no ledger for you' });
     return { kind: 'List', apiVersion: 'v1', metadata: {}, items: [], groups: [], resources: [] };
   });
@@ -83,7 +83,9 @@ test('a CertificateRequest without a spec is no sample, and hides none', async (
   ];
   const listing = recordedClient();
   listing.answer((request) =>
-    request.path.endsWith('/certificaterequests') ? { items } : client.request(request),
+    request.path.endsWith('/certificaterequests')
+      ? { items, metadata: {} }
+      : client.request(request),
   );
   const yaml = rest.rules.yamlOf(SIGNER);
   const { samples } = await judgeRules({ ...rest, client: listing }, signer, {
@@ -95,6 +97,20 @@ test('a CertificateRequest without a spec is no sample, and hides none', async (
     subjects.filter((each) => each.startsWith('certificaterequest')),
     ['certificaterequest/own'],
   );
+});
+
+test('a note has the kinds of which newer requests may be missing', async () => {
+  const { client, ...rest } = await stand('rules/cut');
+  const listing = recordedClient();
+  listing.answer((request) =>
+    request.path.endsWith('/certificatesigningrequests')
+      ? { items: [], metadata: { continue: 'next' } }
+      : client.request(request),
+  );
+  const yaml = rest.rules.yamlOf(SIGNER);
+  const init = { ...rest, client: listing };
+  const { notes } = await judgeRules(init, SIGNER, { yaml, replays: false });
+  assert.match(notes.join(), /^certificatesigningrequests: .* newer ones may be missing$/);
 });
 
 test('the text of the cluster decides as the cluster, and an edited rule otherwise', async () => {
@@ -173,7 +189,9 @@ test('the replay names the recorded requests that the text decides otherwise', a
   const appended = { at: UNSET.creationTimestamp };
   const items = [{ metadata: { name: '1-1' }, appended, record }];
   init.client.answer(({ path }) =>
-    path.endsWith('/records') ? { items, metadata: {} } : { items: [], groups: [], resources: [] },
+    path.endsWith('/records')
+      ? { items, metadata: {} }
+      : { items: [], metadata: {}, groups: [], resources: [] },
   );
   const rules = await init.rules.read(init.rules.yamlOf(SIGNER));
   const { requests, same, different, unknown, cut } = await rules.replay();

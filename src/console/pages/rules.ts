@@ -19,7 +19,7 @@ export interface RulesResults {
   /** The reason why the text cannot be evaluated. */
   readonly fault?: string;
   readonly samples: readonly JudgedSample[];
-  /** Kinds of samples that are not shown, with the reason. */
+  /** Kinds of samples that are not shown, or not all, with the reason. */
   readonly notes: readonly string[];
   /** Recorded requests of the last week, or why they cannot be read. Absent unless requested. */
   readonly replay?: ReplayResult | string;
