@@ -9,6 +9,8 @@ export interface ListInit {
   readonly fieldSelector?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly accept?: string | undefined;
+  /** The limit of a page in bytes. Default: that of the client. */
+  readonly maxBytes?: number;
 }
 
 /** Takes one object of a list. */
@@ -34,7 +36,7 @@ const PAGE = 500;
  *   first page
  */
 export async function listPages<T extends StoredObject = StoredObject>(
-  { client, path, fieldSelector, labelSelector, accept }: ListInit,
+  { client, path, fieldSelector, labelSelector, accept, maxBytes }: ListInit,
   take: Take<T>,
   signal?: AbortSignal,
 ): Promise<string> {
@@ -47,6 +49,7 @@ export async function listPages<T extends StoredObject = StoredObject>(
       query,
       signal,
       ...(accept === undefined ? {} : { accept }),
+      ...(maxBytes === undefined ? {} : { maxBytes }),
     });
     for (const item of page.items ?? []) take(withType(item, page));
     next = page.metadata.continue;

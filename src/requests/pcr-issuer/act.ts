@@ -18,7 +18,7 @@ import { traced } from '#component/tracing.ts';
 import { factsOfPodRequest, type ProvenBy } from '../recording/request-record.ts';
 import type { RequestActorInit, RequestActor } from '../issuing/actor.ts';
 import { Deliveries, GONE, type KeptLeaf } from '../issuing/deliveries.ts';
-import { caOf, issueLeaf } from '../issuing/issue.ts';
+import { caOf, issueLeaf, type CaNow } from '../issuing/issue.ts';
 import type { IssuedChain } from '../issuing/issuing-ca.ts';
 import { appendRecord, recordEnd, recordOf } from '../issuing/record.ts';
 import { readStored } from '../issuing/stored-request.ts';
@@ -90,7 +90,7 @@ async function answer<S extends SignerObject>(
   seen: PodCertificateRequest,
   signer: S,
 ): Promise<RequestOutcome> {
-  const { component, cas, deliveries, reader } = actor;
+  const { component, cas, deliveries } = actor;
 
   const read = await deliveries.read(seen, actor.resource, isTerminal);
   if ('outcome' in read) return read.outcome;
@@ -100,10 +100,8 @@ async function answer<S extends SignerObject>(
   const whole = await readWhole(actor, read.request);
   if (whole === undefined) return GONE;
   const { request, via } = whole;
-  const evidence = await traced(component, 'gather evidence', () => reader.gather(request, signer));
 
-  const { ca, authority } = caOf(cas, signer);
-  const { plan, profile } = planOf(actor, signer, { request, evidence, authority });
+  const { ca, authority, plan, profile } = await decided(actor, request, signer);
   if (plan.kind === 'wait') {
     noteWait(actor, request, profile, plan.error);
     throw plan.error;
@@ -141,17 +139,45 @@ function noteWait<S>(
   if (pods?.readsPod === true) reader.waits(request, reason);
 }
 
-/** Decides the request, and charges its namespace for the time. */
-function planOf<S>(
-  { component, profileOf }: PodActor<S>,
+/** A plan, and the profile and the CA of the signer at that moment. */
+type Decision = CaNow<PodCertificateRequest> & {
+  readonly plan: PodPlan;
+  readonly profile: Profile;
+};
+
+/**
+ * Decides the request. The watch of Services and the API server's cache may be late, so a denial
+ * over names of Services is decided again by what is stored.
+ */
+async function decided<S extends SignerObject>(
+  actor: PodActor<S>,
+  request: PodCertificateRequest,
   signer: S,
-  known: Pick<PodDecisionInput, 'request' | 'evidence' | 'authority'>,
-): { readonly plan: PodPlan; readonly profile: Profile } {
+): Promise<Decision> {
+  const gather = <E>(read: () => Promise<E>): Promise<E> =>
+    traced(actor.component, 'gather evidence', read);
+  const { reader } = actor;
+  const first = planOf(actor, signer, request, await gather(() => reader.gather(request, signer)));
+  const { plan, profile } = first;
+  const isNotAllowed = plan.kind === 'deny' && plan.reason === 'NotAllowed';
+  if (!isNotAllowed || profile.pods?.services === undefined) return first;
+  return planOf(actor, signer, request, await gather(() => reader.gatherStored(request)));
+}
+
+/** Decides the request by this evidence, and charges its namespace for the time. */
+function planOf<S extends SignerObject>(
+  { component, cas, profileOf }: PodActor<S>,
+  signer: S,
+  request: PodCertificateRequest,
+  evidence: PodDecisionInput['evidence'],
+): Decision {
   const { reservedPrefixes, random } = component;
+  const by = caOf(cas, signer);
+  const known = { request, evidence, authority: by.authority, reservedPrefixes, random };
   const now = serverTime(component);
-  return charged(component, namespaceFlow(known.request), () => {
+  return charged(component, namespaceFlow(request), () => {
     const profile = profileOf(signer);
-    return { profile, plan: decide({ ...known, profile, reservedPrefixes, now, random }) };
+    return { ...by, profile, plan: decide({ ...known, profile, now }) };
   });
 }
 

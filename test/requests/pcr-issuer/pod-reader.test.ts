@@ -17,6 +17,7 @@ import {
   type RecordedComponent,
 } from '../../support/component/recorded-component.ts';
 import { memoryApi, type Thing } from '../../support/kube/memory-api.ts';
+import { recordedClient } from '../../support/kube/recorded-client.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
 
@@ -137,6 +138,32 @@ test('by a label a request can be denied indefinitely: its pod is read as it is 
   await answered(made, workload({ pods: { allow: 'true', services: {}, labels: ['app'] } }));
   assert.deepEqual(made.calls, [`GET ${POD}`]);
   await made.reader.stop();
+});
+
+test('a final decision reads the pod and the Services of its namespace as stored', async () => {
+  const client = recordedClient();
+  const [nodeName, reads] = [podRequest().spec.nodeName, new Map<string, number | undefined>()];
+  const metadata = { namespace: 'team-a', name: 'web', uid: 'web', annotations: { long: 'text' } };
+  client.answer(({ path, query, maxBytes }) => {
+    reads.set(`${path}${queryText(query)}`, maxBytes);
+    if (path === POD) return podOn(nodeName);
+    const items = [{ metadata, spec: { selector: { app: 'web' } } }];
+    return { apiVersion: 'v1', kind: 'ServiceList', metadata: {}, items };
+  });
+  const component = recordedComponent({ client });
+  const reader = createPodReader(component, () => ({
+    regarding: { apiVersion: 'v1', kind: 'Pod', name: 'web-0' },
+  }));
+  const [found] = await Promise.all([1, 2, 3].map(() => reader.gatherStored(podRequest())));
+  assert.equal(found?.pod?.spec.nodeName, nodeName);
+  const [service, ...more] = found.services ?? [];
+  assert.deepEqual([service?.kind, service?.spec?.selector, more], ['Service', { app: 'web' }, []]);
+  assert.deepEqual(Object.keys(service?.metadata ?? {}).includes('annotations'), false);
+  const list = '/api/v1/namespaces/team-a/services?limit=500';
+  assert.deepEqual(Object.fromEntries(reads), { [POD]: undefined, [list]: 8 * 1024 * 1024 });
+  const lists = client.requests.filter(({ path }) => path !== POD);
+  assert.equal(lists.length, 2, 'calls during a list share the next one');
+  await reader.stop();
 });
 
 test('signers share one watch of Services, and others make no call for it', async () => {

@@ -131,11 +131,15 @@ export function pcrStage(
     readonly renewals?: Pick<Renewals, 'replaces'>;
     /** What the API server says, where the signer asks for names of Services. */
     readonly evidence?: PodEvidence;
+    /** What it has stored, where its cache and the watch are late. */
+    readonly stored?: PodEvidence;
+    /** The rule of a signer that asks for names of Services. */
+    readonly allow?: string;
     readonly recordsProofs?: boolean;
   } = {},
 ): Stage<PodCertificateRequest> {
-  const { evidence, recordsProofs = false } = by;
-  const naming = evidence === undefined ? {} : { pods: { allow: 'true', services: {} } };
+  const { evidence, stored = evidence, allow = 'true', recordsProofs = false } = by;
+  const naming = evidence === undefined ? {} : { pods: { allow, services: {} } };
   const pods = (version: string): typeof CSRS =>
     resource({ group: CERTIFICATES, version, plural: 'podcertificaterequests' });
   return stage({
@@ -153,20 +157,26 @@ export function pcrStage(
         signers,
         cas: { issuing: issuingOf, refusalOf: by.refusalOf },
         renewals: by.renewals ?? createRenewals(createExpiries()),
-        reader: readerOf(component, spec.podName ?? 'web-0', evidence),
+        reader: readerOf(component, spec.podName ?? 'web-0', evidence, stored),
         recordsProofs,
       }),
   });
 }
 
 /** The API server's own reader; or one that has these answers. */
-function readerOf(component: Component, name: string, evidence?: PodEvidence): PodReader {
+function readerOf(
+  component: Component,
+  name: string,
+  evidence?: PodEvidence,
+  stored?: PodEvidence,
+): PodReader {
   const reader = createPodReader(component, () => ({
     regarding: { apiVersion: 'v1', kind: 'Pod', name },
   }));
   if (evidence === undefined) return reader;
   return Object.assign(reader, {
     gather: () => Promise.resolve(evidence),
+    gatherStored: () => Promise.resolve(stored),
     confirm: () => Promise.resolve(undefined),
   });
 }

@@ -13,7 +13,7 @@ import { createConfirm, readPod, type Confirm } from './confirm.ts';
 import { isPodOf, type PodEvidence, type Proof } from './evidence.ts';
 import { createOutdatedNames, type OutdatedNames, type SayOfPod } from './outdated-names.ts';
 import { createRecordedNames, type RecordedNames } from './recorded-names.ts';
-import { createServiceIndex, type ServiceIndex } from './service-index.ts';
+import { createServiceIndex, createStoredServices, type ServiceIndex } from './service-index.ts';
 import { createWaiting } from './waiting.ts';
 import * as messages from '../messages.ts';
 import { countOutdatedNames } from '../metrics.ts';
@@ -30,6 +30,13 @@ export interface PodReader {
     request: PodCertificateRequest,
     signer: Pick<SignerObject, 'spec'>,
   ): Promise<PodEvidence | undefined>;
+  /**
+   * Reads the pod of a request and the Services of its namespace as they are stored, for a decision
+   * that is final.
+   *
+   * @throws KubeError if they cannot be read
+   */
+  gatherStored(request: PodCertificateRequest): Promise<PodEvidence>;
   /**
    * Confirms a proof before a leaf is delivered.
    *
@@ -94,6 +101,7 @@ class ApiReader implements PodReader {
   /** Absent without a ledger. */
   readonly #recorded: RecordedNames | undefined;
   readonly #services: ServiceIndex;
+  readonly #storedServices: ReturnType<typeof createStoredServices>;
   #served: readonly SignerObject[] = [];
 
   constructor(
@@ -104,6 +112,7 @@ class ApiReader implements PodReader {
     this.#component = component;
     const { client, events, metrics } = component;
     this.confirm = createConfirm(client);
+    this.#storedServices = createStoredServices(client);
     const say: SayOfPod = (request, said) => {
       events.record({ ...regarding(request), type: 'Warning', action: 'Issue', ...said });
     };
@@ -159,10 +168,19 @@ class ApiReader implements PodReader {
     return { pod, services: this.#services.of(namespace) };
   }
 
+  async gatherStored(request: PodCertificateRequest): Promise<PodEvidence> {
+    const { namespace = '' } = request.metadata;
+    const [pod, services] = await Promise.all([
+      readPod(this.#component.client, { namespace, name: request.spec.podName }, 'etcd'),
+      this.#storedServices(namespace),
+    ]);
+    return { pod, services };
+  }
+
   /**
-   * Reads the pod of a request. Service names can use the API server's cache, because a missing
-   * object only delays and {@link confirm} verifies before delivery. Labels and addresses need the
-   * stored pod, because they can cause a permanent denial.
+   * Reads the pod of a request. Service names can use the API server's cache: {@link confirm}
+   * verifies them before delivery, and {@link gatherStored} before a denial. Labels and addresses
+   * need the stored pod, because they can cause a permanent denial.
    */
   async #podOf(
     request: PodCertificateRequest,

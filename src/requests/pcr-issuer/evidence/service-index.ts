@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { MAX_SELECTOR_LABELS, type Service } from '#api/object/service.ts';
+import type { Client } from '#kube/client/client.ts';
 import { SERVICES } from '#kube/resource/core-v1.ts';
+import { listPages } from '#kube/watch/list-pages.ts';
 import { createReflector, type Reflector } from '#kube/watch/reflector.ts';
 import { createWatchSet } from '#kube/watch/watch-set.ts';
 import type { Component } from '#component/contract.ts';
+import { shareReads } from './shared-reads.ts';
 
 /** Receives changes of Services. */
 export interface ServiceListener {
@@ -80,6 +83,31 @@ export function createServiceIndex(
     },
     stop: watches.stop,
   };
+}
+
+/**
+ * The limit of a page of 500 Services, which take about one megabyte. Users can make each a hundred
+ * times as large, and lists of several namespaces may be read at once.
+ */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Creates a function that lists the Services of a namespace as they are stored. Several requests
+ * can share a list, which starts after each call.
+ *
+ * @throws KubeError, also for Services that are too large together
+ */
+export function createStoredServices(
+  client: Client,
+): (namespace: string) => Promise<readonly Service[]> {
+  const list = shareReads(async (path) => {
+    const found: Service[] = [];
+    await listPages<Service>({ client, path, maxBytes: MAX_PAGE_BYTES }, (service) => {
+      found.push(reduced(service));
+    });
+    return found;
+  });
+  return (namespace) => list(SERVICES.collection(namespace));
 }
 
 /**
