@@ -50,6 +50,8 @@ export interface CrossCertificate {
  */
 export interface Authority {
   readonly facts: AuthorityFacts;
+  /** Its key if that is in a key holder. */
+  readonly heldKey?: HeldKeyReference;
   /**
    * Signs a prepared certificate, once: a second call with the same `prepared` throws.
    *

@@ -50,13 +50,15 @@ export function requireHeldKey(
 
 function heldAuthority(
   facts: AuthorityFacts,
-  { name, signerName }: HeldKeyReference,
+  heldKey: HeldKeyReference,
   holder: KeyHolder,
 ): Authority {
+  const { name } = heldKey;
   return {
     facts,
+    heldKey,
     sign: async (prepared: PreparedCertificate) => {
-      requireHeldKey(await holder.describe(name), facts, { name, signerName });
+      requireHeldKey(await holder.describe(name), facts, heldKey);
       const tbs = PreparedCertificate.consume(prepared, facts.fingerprint);
       const signature = await holder.sign(name, 'leaf', tbs);
       return encodeCertificate(tbs, facts.signatureAlgorithm, signature);

@@ -102,23 +102,29 @@ function awayFault(message: string): HolderFault {
   return { reason: HOLDER_UNAVAILABLE, message };
 }
 
-/** Returns the fault of a signer's key in a holder that answers. */
+/**
+ * Returns the fault of a signer's key in a holder that answers. During a replacement that is the
+ * key of the previous CA, which signs, and not yet the key that the spec names.
+ */
 async function keyFault(
   state: WatchState,
   signer: ClusterSigner,
 ): Promise<HolderFault | undefined> {
   const { spec } = signer;
-  const name = spec.authority.keyHolder?.key ?? '';
+  // An unusable CA is a fault of its own, which authority reports.
+  const opened = attempt(() => state.authorityOf(signer));
+  const authority = opened instanceof SignerError ? undefined : opened;
+  const heldKey = authority?.heldKey ?? {
+    name: spec.authority.keyHolder?.key ?? '',
+    signerName: spec.signerName,
+  };
   try {
-    const held = await state.holder.describe(name);
+    const held = await state.holder.describe(heldKey.name);
     if (held.notAfter !== undefined) {
       const seconds = held.notAfter / 1000;
       state.series.keyEnd.set({ signer: spec.signerName }, seconds);
     }
-    // An unusable CA is a fault of its own, which authority reports.
-    const authority = attempt(() => state.authorityOf(signer));
-    if (authority instanceof SignerError) return undefined;
-    requireHeldKey(held, authority.facts, { name, signerName: spec.signerName });
+    if (authority?.heldKey !== undefined) requireHeldKey(held, authority.facts, heldKey);
     return undefined;
   } catch (error) {
     return { reason: reasonOf(error), message: messageOf(error) };

@@ -5,8 +5,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { SignerError } from '#base/errors.ts';
+import type { Authority } from '#ca/custody/contract.ts';
+import { openWithHolder } from '#ca/custody/held.ts';
 import type { HeldKeyFacts, KeyHolder } from '#ca/custody/holder-client.ts';
-import { openPublicHalf } from '#ca/custody/public-half.ts';
 import type { FoundFault } from '#component/serving-state.ts';
 import { reportHolderRefusal } from '#requests/loop/holder-refusal.ts';
 import { watchHolder, type HolderWatch } from '#requests/ca/holder-watch.ts';
@@ -19,22 +20,20 @@ import { workload } from '../../support/signers/workload-profile.ts';
 
 const SIGNER = 'example.com/workload';
 const ca = await certificateAuthority();
-const authority = openPublicHalf({ ...ca, key: '', anchors: undefined }, Date.now());
 const END = Date.UTC(2036, 0, 1);
-const GOOD: HeldKeyFacts = {
-  spki: authority.facts.certificate.publicKey.spki,
-  signerNames: [SIGNER],
-  notAfter: END,
-};
 const keyHolder = { namespace: 'countersign-keys', key: 'workload', chain: ca.certificate };
 const held = (): ClusterSigner => workload({ authority: { keyHolder } });
 
-/** What the holder answers now. */
+/** What the holder answers now, for the keys that a test does not name. */
 let away: string | undefined;
 let facts: HeldKeyFacts | SignerError;
+let factsOf: Readonly<Record<string, HeldKeyFacts>>;
 let tell: (fault: string | undefined) => void;
 const holder: KeyHolder = {
-  describe: () => (facts instanceof SignerError ? Promise.reject(facts) : Promise.resolve(facts)),
+  describe: (name) => {
+    const answer = factsOf[name] ?? facts;
+    return answer instanceof SignerError ? Promise.reject(answer) : Promise.resolve(answer);
+  },
   sign: () => assert.fail(),
   probe: () => Promise.resolve(away),
   onChange: (listener) => {
@@ -43,12 +42,31 @@ const holder: KeyHolder = {
   stop: () => undefined,
 };
 
+/** Opens a CA whose key has that name in the holder. */
+function openHeld(certificate: string, name: string): Authority {
+  const heldKey = { name, signerName: SIGNER };
+  return openWithHolder(holder)({ certificate, key: '', anchors: undefined, heldKey }, Date.now());
+}
+
+const factsFor = ({ facts: { certificate } }: Authority): HeldKeyFacts => ({
+  spki: certificate.publicKey.spki,
+  signerNames: [SIGNER],
+  notAfter: END,
+});
+
+const authority = openHeld(ca.certificate, keyHolder.key);
+const GOOD = factsFor(authority);
+
+/** The CA that signs now. */
+let signing: Authority;
 let faults: Map<string, FoundFault>;
 let component: RecordedComponent;
 let watch: HolderWatch;
 beforeEach(() => {
   away = undefined;
   facts = GOOD;
+  factsOf = {};
+  signing = authority;
   faults = new Map();
   component = recordedComponent({
     name: 'pcr-issuer',
@@ -60,7 +78,7 @@ beforeEach(() => {
       await sleep(ms, undefined, signal === undefined ? {} : { signal });
     },
   });
-  watch = watchHolder({ component, holder, authorityOf: () => authority });
+  watch = watchHolder({ component, holder, authorityOf: () => signing });
 });
 afterEach(() => {
   watch.stop();
@@ -122,6 +140,21 @@ for (const [what, wrong, says] of WRONG) {
     assert.deepEqual([...faults.keys()], ['KeyHolderUnavailable']);
   });
 }
+
+test('the key of the CA that signs is checked, while its replacement is only published', async () => {
+  const next = openHeld((await certificateAuthority()).certificate, 'workload-2');
+  factsOf = { workload: GOOD, 'workload-2': factsFor(next) };
+  const replaced = workload({ authority: { keyHolder: { ...keyHolder, key: 'workload-2' } } });
+  watch.serve([replaced]);
+  await look();
+  assert.deepEqual([...faults], []);
+  signing = next;
+  await look();
+  assert.deepEqual([...faults], []);
+  factsOf = { workload: GOOD };
+  await look();
+  assert.deepEqual([...faults.keys()], ['KeyHolderKeyWrong']);
+});
 
 test('a token that cannot be used is a reason of its own, until it can', async () => {
   facts = new SignerError({
