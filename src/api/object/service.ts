@@ -27,16 +27,27 @@ export function isHeadless({ spec }: Service): boolean {
 export const MAX_SELECTOR_LABELS = 32;
 
 /**
+ * Limit on the characters of a selector's keys and values together. Each may have some 380, and
+ * the selector of every Service stays in memory.
+ */
+export const MAX_SELECTOR_CHARACTERS = 2048;
+
+/**
  * Reports whether the endpoints of a Service are the pods that its selector selects. Returns false
  * for an ExternalName, which is an alias for a name elsewhere. Returns false without a selector,
  * because another writer makes the endpoints. Returns false for a Service that is being deleted,
- * which soon has none, and above {@link MAX_SELECTOR_LABELS}.
+ * which soon has none, and above {@link MAX_SELECTOR_LABELS} or {@link MAX_SELECTOR_CHARACTERS}.
  */
-export function hasSelectedEndpoints({ spec, metadata }: Service): boolean {
+export function hasSelectedEndpoints({
+  spec,
+  metadata,
+}: Pick<Service, 'spec' | 'metadata'>): boolean {
   const { type, selector = {} } = spec ?? {};
   if (type === 'ExternalName' || metadata.deletionTimestamp !== undefined) return false;
-  const labels = Object.keys(selector).length;
-  return labels > 0 && labels <= MAX_SELECTOR_LABELS;
+  const labels = Object.entries(selector);
+  if (labels.length === 0 || labels.length > MAX_SELECTOR_LABELS) return false;
+  const characters = labels.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+  return characters <= MAX_SELECTOR_CHARACTERS;
 }
 
 /** Reports whether a Service selects pods with these labels in its own namespace. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Texts of the pcr-issuer, by where users read them. */
-import { MAX_SELECTOR_LABELS } from '#api/object/service.ts';
+import { MAX_SELECTOR_CHARACTERS, MAX_SELECTOR_LABELS } from '#api/object/service.ts';
 import { formatTime } from '#api/object/time.ts';
 import { quote } from '#base/quote.ts';
 import { MAX_POD_SERVICES } from '#base/vocabulary.ts';
@@ -122,7 +122,7 @@ export function externalName(service: string): string {
 }
 
 export function withoutSelector(service: string): string {
-  return `${service} has no selector of 1 to ${MAX_SELECTOR_LABELS} labels, so its endpoints belong to no known pods; name a Service with one`;
+  return `${service} has no selector of 1 to ${MAX_SELECTOR_LABELS} labels with at most ${MAX_SELECTOR_CHARACTERS} characters, so its endpoints belong to no known pods; name a Service with one`;
 }
 
 export function otherLabels(service: string, pod: string, key: string, value: string): string {

@@ -76,6 +76,11 @@ const WAITS = new SignerError({
   disposition: 'wait',
   message: 'gone',
 });
+const TOO_MANY = new SignerError({
+  code: 'NAME_INVALID',
+  disposition: 'wait',
+  message: '33 Services',
+});
 const NAMING = workload({ pods: { allow: 'true', services: {} } });
 
 test('a signer that asks for nothing of a pod costs no call and no watch', async () => {
@@ -188,11 +193,12 @@ test('the watch of Services ends with the last signer that asks for them', async
 
 test('the watch keeps no selector that is too long to name a pod', async () => {
   const made = stage();
-  for (const [name, count] of [
-    ['common', 32],
-    ['long', 4_000],
+  for (const [name, count, value] of [
+    ['common', 32, 'a'],
+    ['long', 4_000, 'a'],
+    ['wide', 32, 'a'.repeat(63)],
   ] as const) {
-    const labels = Array.from({ length: count }, (_, at) => [`label-${at}`, 'a'] as const);
+    const labels = Array.from({ length: count }, (_, at) => [`label-${at}`, value] as const);
     const stored = { resourceVersion: '1', creationTimestamp: '2026-11-21T06:00:00Z' };
     made.put(`/api/v1/namespaces/team-a/services/${name}`, {
       apiVersion: 'v1',
@@ -210,8 +216,20 @@ test('the watch keeps no selector that is too long to name a pod', async () => {
     metadata.name,
     Object.keys(spec?.selector ?? {}).length,
   ]);
-  assert.deepEqual(Object.fromEntries(kept), { common: 32, long: 0 });
+  assert.deepEqual(Object.fromEntries(kept), { common: 32, long: 0, wide: 0 });
   await made.reader.stop();
+});
+
+test('a pod with too many Services waits for a change of them', async () => {
+  const { reader } = stage();
+  const woken: (readonly string[])[] = [];
+  reader.onAnswer((...asked) => woken.push(asked));
+  reader.waits(podRequest(), TOO_MANY);
+  reader.serve([NAMING]);
+  const { name, namespace = '' } = podRequest().metadata;
+  await until('the list wakes the request', 5_000, () => Promise.resolve(woken.length > 0));
+  assert.deepEqual(woken, [[NAMING.spec.signerName, `${namespace}/${name}`]]);
+  await reader.stop();
 });
 
 test('the end of a Service watch deletes none; a removed signer gets no series again', async () => {
@@ -235,6 +253,7 @@ test('the end of a Service watch deletes none; a removed signer gets no series a
   reader.serve([workload()]);
   reader.serve([NAMING]);
   await listed();
+  reader.waits(podRequest(), TOO_MANY);
   assert.deepEqual(component.notes, []);
   reader.waits(podRequest(), WAITS);
   assert.equal(component.notes.length, 1);

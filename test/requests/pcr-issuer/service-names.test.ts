@@ -116,6 +116,28 @@ test('a Service whose selector has more than 32 labels names no pod', () => {
   waitsWith(plan(labels), 'SERVICE_DOES_NOT_SELECT_POD', /no Service of namespace team-a selects/);
 });
 
+test('a Service whose selector has more than 2,048 characters names no pod', () => {
+  const filler = (length: number): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      Array.from({ length: 16 }, (_, at) => [`${at}`.padStart(2, '0'), 'v'.repeat(length)]),
+    );
+  const longest = filler(126);
+  const tooLong = { ...filler(126), more: '' };
+  for (const [selector, names] of [
+    [longest, true],
+    [tooLong, false],
+  ] as const) {
+    const plan = planOf({
+      services: [service('web', { selector })],
+      pod: pod({}, { labels: selector }),
+    });
+    assert.equal(plan.kind === 'issue', names);
+  }
+  const named = { pods: NAMED, annotations: asking('web') };
+  const plan = planOf({ ...named, services: [service('web', { selector: tooLong })] });
+  waitsWith(plan, 'SERVICE_DOES_NOT_SELECT_POD', /at most 2048 characters/);
+});
+
 for (const [law, found] of [
   ['an ExternalName', service('web', { type: 'ExternalName' })],
   ['a Service without selector', service('web', { selector: {} })],

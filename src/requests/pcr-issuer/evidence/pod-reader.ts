@@ -68,12 +68,14 @@ export interface PodReader {
 /** The fields of an Event that identify its object. */
 type EventObjects = Pick<EventDetails, 'regarding' | 'related'>;
 
-/** Codes of requests that a change of a Service may unblock. */
-const OF_SERVICES: readonly string[] = [
-  'SERVICES_NOT_LISTED',
-  'SERVICE_NOT_FOUND',
-  'SERVICE_DOES_NOT_SELECT_POD',
-];
+/** Codes of requests whose pod has no Service to name. */
+const WITHOUT_SERVICE: readonly string[] = ['SERVICE_NOT_FOUND', 'SERVICE_DOES_NOT_SELECT_POD'];
+
+/**
+ * Codes of requests that a change of a Service may unblock. NAME_INVALID also stands for too many
+ * Services of one pod.
+ */
+const OF_SERVICES: readonly string[] = [...WITHOUT_SERVICE, 'SERVICES_NOT_LISTED', 'NAME_INVALID'];
 
 /** Interval for dropping expired leaves. */
 const SWEEP_EVERY_MS = 60_000;
@@ -199,10 +201,9 @@ class ApiReader implements PodReader {
   waits(request: PodCertificateRequest, { code }: SignerError): void {
     const { metadata, spec } = request;
     const { namespace = '' } = metadata;
-    const isOfServices = OF_SERVICES.includes(code);
-    if (isOfServices) this.#waiting.add(namespace, keyOf(metadata), spec.signerName);
+    if (OF_SERVICES.includes(code)) this.#waiting.add(namespace, keyOf(metadata), spec.signerName);
     else this.#waiting.delete(namespace, keyOf(metadata));
-    if (!isOfServices || code === 'SERVICES_NOT_LISTED') return;
+    if (!WITHOUT_SERVICE.includes(code)) return;
     this.#outdated.refused(request);
     this.#recorded?.refused(request);
   }

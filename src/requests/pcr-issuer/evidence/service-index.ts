@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { MAX_SELECTOR_LABELS, type Service } from '#api/object/service.ts';
+import { hasSelectedEndpoints, type Service } from '#api/object/service.ts';
 import type { Client } from '#kube/client/client.ts';
 import { SERVICES } from '#kube/resource/core-v1.ts';
 import { listPages } from '#kube/watch/list-pages.ts';
@@ -89,7 +89,7 @@ export function createServiceIndex(
  * The limit of a page of 500 Services, which take about one megabyte. Users can make each a hundred
  * times as large, and lists of several namespaces may be read at once.
  */
-const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+const MAX_SERVICES_PAGE_BYTES = 8 * 1024 * 1024;
 
 /**
  * Creates a function that lists the Services of a namespace as they are stored. Several requests
@@ -102,7 +102,7 @@ export function createStoredServices(
 ): (namespace: string) => Promise<readonly Service[]> {
   const list = shareReads(async (path) => {
     const found: Service[] = [];
-    await listPages<Service>({ client, path, maxBytes: MAX_PAGE_BYTES }, (service) => {
+    await listPages<Service>({ client, path, maxBytes: MAX_SERVICES_PAGE_BYTES }, (service) => {
       found.push(reduced(service));
     });
     return found;
@@ -111,13 +111,13 @@ export function createStoredServices(
 }
 
 /**
- * Returns some 300 bytes of a Service, which has about 2,000. Leaves out a selector that is too
- * long to name a pod, which takes up to ten megabytes.
+ * Returns some 300 bytes of a Service, which has about 2,000. Leaves out a selector that names no
+ * pod, which takes up to ten megabytes.
  */
 function reduced({ apiVersion, kind, metadata, spec }: Service): Service {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp } = metadata;
   const { type, clusterIP, selector = {} } = spec ?? {};
-  const isKept = Object.keys(selector).length <= MAX_SELECTOR_LABELS;
+  const isKept = hasSelectedEndpoints({ metadata, spec: spec ?? {} });
   return {
     apiVersion,
     kind,
