@@ -13,8 +13,7 @@ const APPROVED_BY_OTHER = 'another approver approved it';
 
 /**
  * Passes when only the runner, or another approver instead of it, wrote the request. Skips when
- * another approver denied it and no one wrote it afterwards: a signer leaves most denied requests
- * alone.
+ * another approver denied it and no one wrote it afterwards, which shows too little of the signer.
  */
 export const isUntouched: RequestAssertion = (request) => {
   if (request.rejection !== undefined)

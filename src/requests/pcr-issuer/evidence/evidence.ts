@@ -7,9 +7,7 @@ import type { Service } from '#api/object/service.ts';
 export interface PodEvidence {
   /** The pod of the request as read from the API server, or undefined if there is none. */
   readonly pod: Pod | undefined;
-  /**
-   * The Services of its namespace, or undefined if they are not needed or not listed yet.
-   */
+  /** The Services of its namespace, or undefined if they are not needed or not listed yet. */
   readonly services: readonly Service[] | undefined;
 }
 
