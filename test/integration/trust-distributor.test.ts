@@ -14,7 +14,7 @@ import { startComponent, type ComponentProcess } from '../support/cluster/compon
 import { getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
 import { eachRuleIsNeeded, rolesIn } from '../support/cluster/without-rule.ts';
-import { CROWD, crowd } from './trust/rotation.ts';
+import { CROWD, createCrowd } from './trust/rotation.ts';
 import { TEAMS, signersPublish } from './trust/signers.ts';
 import { ASKED } from '../trust-rotation/asked.ts';
 import { rotateUnderLoad } from '../trust-rotation/law.ts';
@@ -246,13 +246,7 @@ test('a CA that is prepared is copied once it is published', async () => {
 
 test('a rotation names a broken target and continues; no other verifier rejects a leaf', async () => {
   const { cluster } = fixture;
-  // A ConfigMap that trust-distributor made first is made the broken one by the next try.
-  await until('the crowd is there', WAIT_MS, () =>
-    applyText(cluster, crowd(NAME)).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await createCrowd(cluster, WAIT_MS);
   await until('the broken one is named', WAIT_MS, async () => {
     const { status } = await getSigner(cluster, 'workload');
     const degraded = findCondition(status?.conditions, 'Degraded');

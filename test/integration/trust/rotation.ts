@@ -1,35 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Many targets, one of them broken indefinitely. */
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import { until } from '../../cluster/until.ts';
+import { apply } from '../../support/cluster/apply.ts';
 
 /** Namespaces with a copy each; one in five has a truststore as well. */
 export const CROWD: readonly string[] = Array.from({ length: 50 }, (_none, at) => `crowd-${at}`);
 
-/** The namespace whose ConfigMap nobody can change. */
+/** The namespace in which a policy denies every write of a ConfigMap. */
 export const BROKEN = 'broken';
 
-/** {@link CROWD} and {@link BROKEN} as YAML. @param name - of the ConfigMap */
-export function crowd(name: string): string {
-  const namespace = (each: string, value: string): object => ({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: each, labels: { 'countersign.dev/trust': value } },
+const POLICY_KIND = { apiVersion: 'admissionregistration.k8s.io/v1' };
+const POLICY_NAME = 'no-configmaps-in-broken';
+
+/** Creates {@link CROWD}, and {@link BROKEN} once its policy denies. */
+export async function createCrowd(cluster: Cluster, waitMs: number): Promise<void> {
+  await apply(cluster, namespaceOf(BROKEN, {}), ...denyingPolicy());
+  const create = ['create', 'configmap', 'denied', '-n', BROKEN, '--dry-run=server'];
+  await until('the policy denies', waitMs, async () => {
+    const { code, stderr } = await cluster.kubectl(create, { allowFailure: true });
+    return code !== 0 && stderr.includes(POLICY_NAME);
   });
-  const fixed = {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    immutable: true,
-    data: { 'ca.crt': '' },
-    metadata: {
-      namespace: BROKEN,
-      name,
-      annotations: { 'countersign.dev/signer-name': 'example.com/workload' },
+  const optIn = (value: string): object => ({ 'countersign.dev/trust': value });
+  const crowd = CROWD.map((each, at) =>
+    namespaceOf(each, optIn(at % 5 === 0 ? 'pkcs12' : 'enabled')),
+  );
+  await apply(cluster, ...crowd, namespaceOf(BROKEN, optIn('enabled')));
+}
+
+function namespaceOf(name: string, labels: object): object {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
+}
+
+function denyingPolicy(): readonly object[] {
+  const resource = {
+    apiGroups: [''],
+    apiVersions: ['v1'],
+    resources: ['configmaps'],
+    operations: ['CREATE', 'UPDATE'],
+  };
+  const policy = {
+    ...POLICY_KIND,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: POLICY_NAME },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: { resourceRules: [resource] },
+      validations: [{ expression: 'false' }],
     },
   };
-  const all = CROWD.map((each, at) => namespace(each, at % 5 === 0 ? 'pkcs12' : 'enabled'));
-  return [...all, namespace(BROKEN, 'enabled'), fixed]
-    .map((each) => JSON.stringify(each))
-    .join('\n---\n');
+  const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': BROKEN } };
+  const binding = {
+    ...POLICY_KIND,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name: POLICY_NAME },
+    spec: {
+      policyName: POLICY_NAME,
+      validationActions: ['Deny'],
+      matchResources: { namespaceSelector },
+    },
+  };
+  return [policy, binding];
 }
 
 /** The CA that signs now. */
